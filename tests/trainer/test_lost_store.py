@@ -71,6 +71,7 @@ def test_a_paused_node_with_the_second_store_is_left_out_and_joins_again(start: 
 
 def test_the_other_node_goes_on_while_the_one_with_the_store_is_paused(start: Callable[..., Nodes]) -> None:
     nodes = start()
+    starts = len(nodes.starts)
     signal_all(nodes.first, signal.SIGSTOP)
     together = nodes.last_step
     nodes.wait_for_nodes(1)
@@ -81,3 +82,5 @@ def test_the_other_node_goes_on_while_the_one_with_the_store_is_paused(start: Ca
     signal_all(nodes.first, signal.SIGCONT)
     nodes.wait_for_nodes(2)
     assert nodes.starts[-1].step >= alone
+    # The node that is back joins at once: the other one does not start alone once more.
+    assert [start.world_size for start in nodes.starts[starts:]] == [1, 2]

@@ -205,6 +205,10 @@ class _Attempt:
             # it, or torchrun restarts everything.
             if self._launch.has_backup:
                 return
+        self._give_up()
+
+    def _give_up(self) -> None:
+        """Lets the rank not start again, unless it does already."""
         with self._restarting:
             if not self._is_settled.is_set():
                 self._is_settled.set()
@@ -284,6 +288,8 @@ class _Attempt:
             return launch_of(survivors, self._launch)
         if not self._termination.requested:
             log_rank("the other nodes go on without this one, which sent no heartbeat")
+        # First, because the end of the child would be a reason to start all ranks again.
+        self._give_up()
         self._kill()
         raise _LeftOutError
 
