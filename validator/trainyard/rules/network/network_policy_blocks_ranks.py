@@ -3,9 +3,9 @@
 NCCL, Gloo and MPI listen on ports that the kernel chooses; only the rendezvous has a fixed one. Ray does so too, unless
 `ray start` names its ports. The job starts, all pods join, and the first collective operation hangs until its timeout.
 
-The rule applies if a policy in the files selects pods of a run with a launcher, and if the pods that it admits are those
-of the run or of Ray workers, by their own labels or those of the controller. None of its rules may admit them on all
-ports, or on a range of at least 10,000 ports.
+The rule applies if a policy in the files selects pods of a run with a launcher, and if the pods that it admits are
+those of the run or of Ray workers, by their own labels or those of the controller. None of its rules may admit them
+on all ports, or on a range of at least 10,000 ports.
 
 Remove `ports` from the rule for the pods of the job.
 """
