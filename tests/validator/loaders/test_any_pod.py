@@ -208,6 +208,7 @@ CONTAINER_RULES = tuple(
 )
 # Rules about what a pod lacks: a controller that is not known may add it.
 OF_WHOLE_PODS = {
+    "command-without-program",
     "extended-resource-request-without-limit",
     "hugepages-alone",
     "nccl-topo-file-not-mounted",

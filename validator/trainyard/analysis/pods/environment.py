@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
 from trainyard.analysis.pods.settings import is_env_entry
 from trainyard.document.document import Append, Edit
 from trainyard.document.lookup import items, text
 from trainyard.engine.rule import Context
 from trainyard.model.run import Container, Role, Setting
+
+REFERENCE = re.compile(r"(\$*)\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
+# Service links: the kubelet sets these for every Service of the namespace.
+SERVICE_LINK = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)\Z|KUBERNETES_")
+
+
+def references(text: str) -> Iterator[str]:
+    """Yields the names of variables that a text refers to as `$(NAME)`; two dollar signs are for one of the text."""
+    for dollars, name in REFERENCE.findall(text) if "$(" in text else ():
+        if len(dollars) % 2 == 0:
+            yield name
 
 
 def is_effective(setting: Setting, container: Container | None) -> bool:

@@ -31,7 +31,7 @@ def selects_itself(selector: Any, role: Role, run: Run) -> bool:
     """True if a label selector certainly selects the role's own pods."""
     if not isinstance(selector, dict) or not selector:
         return False
-    labels = _labels(role, run)
+    labels = labels_of(role, run)
     return has_labels(labels, mapping(selector, "matchLabels")) and all(
         _matches(expression, labels) for expression in items(selector, "matchExpressions")
     )
@@ -42,7 +42,8 @@ def has_labels(labels: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     return all(str(labels.get(name)) == str(value) for name, value in wanted.items())
 
 
-def _labels(role: Role, run: Run) -> dict[str, Any]:
+def labels_of(role: Role, run: Run) -> dict[str, Any]:
+    """Returns the labels of a role's pods, with those that its controller adds."""
     labels = {**dict.fromkeys(_JOB_NAME_LABELS, run.name), **dict.fromkeys(ROLE_LABELS, role.name)}
     if run.kind not in ("JobSet", "Job", "TrainJob"):
         labels["training.kubeflow.org/replica-type"] = role.name.lower()

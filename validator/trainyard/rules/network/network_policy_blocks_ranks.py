@@ -3,8 +3,9 @@
 NCCL, Gloo and MPI listen on ports that the kernel chooses; only the rendezvous has a fixed one. Ray does so too, unless
 `ray start` names its ports. The job starts, all pods join, and the first collective operation hangs until its timeout.
 
-The rule applies if a policy in the files selects pods of a run with a launcher, if the pods that it admits are those of
-the run or of Ray workers, and if none of its rules admits them on all ports, or on a range of at least 10,000 ports.
+The rule applies if a policy in the files selects pods of a run with a launcher, and if the pods that it admits are
+those of the run or of Ray workers, by their own labels or those of the controller. None of its rules may admit them
+on all ports, or on a range of at least 10,000 ports.
 
 Remove `ports` from the rule for the pods of the job.
 """
@@ -15,10 +16,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from trainyard.analysis.launchers.training_commands import starts_launcher
-from trainyard.analysis.pods.placement import has_labels
+from trainyard.analysis.pods.placement import has_labels, labels_of
 from trainyard.document.lookup import integer, items, mapping
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Container, Pod, Resource, Run
+from trainyard.model.run import Container, Pod, Resource, Role, Run
 
 POLICY = "NetworkPolicy"
 # A range of so many ports holds those that the system chooses.
@@ -47,8 +48,8 @@ def network_policy_blocks_ranks(resource: Resource, context: Context) -> Iterato
         return
     own = mapping(resource.tree, "spec", "podSelector", "matchLabels")
     runs = [run for run in context.project.runs if run.namespace == resource.namespace]
-    selected = [(run, pod) for run in runs for pod in _pods(run) if own and has_labels(pod.labels, own)]
-    ranks = [(run, pod) for run, pod in selected if _talks(run, pod)]
+    selected = [(run, role) for run in runs for role in run.roles if own and has_labels(labels_of(role, run), own)]
+    ranks = [(run, role) for run, role in selected if _talks(run, role.pod)]
     if not ranks:
         return
     blocked = []
@@ -64,10 +65,6 @@ def network_policy_blocks_ranks(resource: Resource, context: Context) -> Iterato
         yield Problem(at.key(), message, "remove `ports` from this rule")
 
 
-def _pods(run: Run) -> list[Pod]:
-    return [role.pod for role in run.roles]
-
-
 def _talks(run: Run, pod: Pod) -> bool:
     """True if the pod exchanges data with other pods on ports that the system chooses."""
     if any(_is_ray_head(container) for container in pod.containers):
@@ -81,15 +78,15 @@ def _is_ray_head(container: Container) -> bool:
     return any(not one.has("--node-manager-port", "--object-manager-port") for one in starts)
 
 
-def _admits(peer: Any, ranks: Sequence[tuple[Run, Pod]], runs: Sequence[Run]) -> bool:
+def _admits(peer: Any, ranks: Sequence[tuple[Run, Role]], runs: Sequence[Run]) -> bool:
     """True if a peer of a rule selects the pods of the run, or those that start a worker of Ray."""
     selector = mapping(peer, "podSelector", "matchLabels")
     if not selector or "namespaceSelector" in peer:
         return False
-    if any(has_labels(pod.labels, selector) for _, pod in ranks):
+    if any(has_labels(labels_of(role, run), selector) for run, role in ranks):
         return True
-    workers = [pod for run in runs for pod in _pods(run) if has_labels(pod.labels, selector)]
-    commands = [one for pod in workers for container in pod.containers for one in container.commands]
+    workers = [role for run in runs for role in run.roles if has_labels(labels_of(role, run), selector)]
+    commands = [one for role in workers for container in role.pod.containers for one in container.commands]
     return any(one.words[:2] == ("ray", "start") for one in commands)
 
 

@@ -15,12 +15,11 @@ import base64
 import binascii
 from collections.abc import Iterator
 
+from trainyard.analysis.objects.secrets import TOKEN_NAMES
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Resource
-from trainyard.startup import pattern
 
-_NAMES = pattern(r"(?i)(^|[_.-])(token|api[_-]?key|access[_-]?key(_id)?|secret[_-]?key)$")
 # Base64 of a line break at the end.
 _ENDS = ("Cg==", "o=", "K")
 
@@ -42,7 +41,7 @@ def token_ends_with_line_break(resource: Resource) -> Iterator[Problem]:
         return
     for field in ("stringData", "data"):
         for name, value in mapping(resource.tree, field).items():
-            if not isinstance(value, str) or not _NAMES.search(str(name)) or "{{" in value:
+            if not isinstance(value, str) or not TOKEN_NAMES.search(str(name)) or "{{" in value:
                 continue
             plain = value if field == "stringData" else _decoded(value)
             # More than one line is a file and not a token.

@@ -12,22 +12,15 @@ Move the value to `stringData`, or encode it: `printf %s TOKEN | base64 -w0`.
 
 from __future__ import annotations
 
-import base64
-import binascii
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from trainyard.analysis.objects.secrets import PLACEHOLDER, decoded
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.loaders.schemas.partial import KUSTOMIZATIONS, is_patched
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource
-
-# Words that a person or a tool replaces before the Secret is created.
-_PLACEHOLDER = re.compile(
-    r"(?i)\{\{|\$\{|\A\$[A-Z_]\w*_B64\Z|[<>\[\]*]|\.\.\.|base64|your|replace|change|example|placeholder|x{4,}|todo"
-)
 
 
 @rule(
@@ -48,8 +41,8 @@ def secret_data_not_base64(resource: Resource, context: Context) -> Iterator[Pro
     for name, value in mapping(resource.tree, "data").items():
         if (
             isinstance(value, str)
-            and not _PLACEHOLDER.search(value)
-            and not _is_base64(value)
+            and not PLACEHOLDER.search(value)
+            and decoded(value) is None
             and not (value.startswith("$(") and _is_replaced(resource, value, context.project))
         ):
             yield Problem(
@@ -61,14 +54,6 @@ def secret_data_not_base64(resource: Resource, context: Context) -> Iterator[Pro
 
 def _is_replaced(resource: Resource, value: str, project: Project) -> bool:
     return value[2:-1] in _vars.of(project) or is_patched(resource.at.document, resource.name)
-
-
-def _is_base64(value: str) -> bool:
-    try:
-        base64.b64decode("".join(value.split()), validate=True)
-    except (binascii.Error, ValueError):
-        return False
-    return True
 
 
 def _find_vars(project: Project) -> frozenset[str]:

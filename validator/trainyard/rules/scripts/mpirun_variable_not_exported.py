@@ -5,7 +5,8 @@ the workers with `-x NAME` alone. The ranks run with their defaults, or those on
 rest.
 
 In an MPIJob of `kubeflow.org/v2beta1`, sshd starts the ranks of a worker, and gives each session a fresh environment:
-the variables of the worker's own `env` do not reach them either. (Version v1 starts them with `kubectl exec`, which
+the variables of the worker's own `env` do not reach them either, nor does `LD_LIBRARY_PATH`. The operator also
+starts sshd in a worker without a command. (Version v1 starts them with `kubectl exec`, which
 keeps the environment.) A script before sshd may write them to `/etc/environment`, so the rule leaves out workers with
 another command than sshd.
 
@@ -31,6 +32,8 @@ LAUNCHER = "Launcher"
 OF_RANKS = ("HF_", "TORCH_", "CUDA_", "OMP_", "FI_", "WANDB_", "HUGGING", "TOKENIZERS_", "HOROVOD_", "TF_")
 
 BEFORE = (*OF_RANKS, "NCCL_")
+# Variables that tell a session where libraries and modules are.
+OF_SESSIONS = (*BEFORE, "LD_LIBRARY_PATH", "PYTHONPATH")
 
 
 @rule(
@@ -42,7 +45,8 @@ BEFORE = (*OF_RANKS, "NCCL_")
         "docs.open-mpi.org v5.0 man-openmpi/man1/mpirun.1: -x, exported environment variables",
         "kubeflow/mpi-operator v0.8.2 README.md: mpirun -x",
         "openssh-portable V_9_9 session.c: do_setup_env",
-        "github.com/NVIDIA/cluster-readiness-engine pull 230",
+        "kubeflow/mpi-operator 012dae5 pkg/controller/mpi_job_controller.go: newWorker, /usr/sbin/sshd -De",
+        "github.com/NVIDIA/cluster-readiness-engine pull 230, https://kasakun.xyz/posts/mpi-networking-on-kubernetes",
     ),
     needs=("MPIJob",),
 )
@@ -80,14 +84,14 @@ def _of_sessions(container: Container, run: Run) -> Iterator[Problem]:
     launcher = run.role(LAUNCHER)
     first = launcher.container if launcher is not None else None
     words = (*container.command, *container.args)
-    is_served = bool(words) and words[0].endswith("sshd") and not container.scripts
+    is_served = not words or (words[0].endswith("sshd") and not container.scripts)
     if first is None or not is_served or not run.api_version.endswith("/v2beta1"):
         return
     commands = [command for command in first.commands if command.program in MPI_LAUNCHERS]
     exported = _exported(commands[0]) if len(commands) == 1 else None
     written = " ".join((*first.command, *first.args))
     for setting in container.settings if exported is not None else ():
-        of_ranks = setting.name.startswith(BEFORE) and setting.via == "env" and setting.value is not None
+        of_ranks = setting.name.startswith(OF_SESSIONS) and setting.via == "env" and setting.value is not None
         if of_ranks and setting.name not in written:
             yield Problem(
                 _name_at(setting),

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from trainyard.analysis.jobs.kubeflow import has_all_pods
 from trainyard.analysis.launchers.torchrun import rendezvous_options
 from trainyard.analysis.objects.patches import is_patch, may_be_patched
-from trainyard.analysis.pods.environment import has_unknown_variables
+from trainyard.analysis.pods.environment import REFERENCE, SERVICE_LINK, has_unknown_variables
 from trainyard.analysis.pods.injected import injected
 from trainyard.document.document import Place
 from trainyard.engine.rule import Context, Problem, rule
@@ -35,12 +35,9 @@ from trainyard.facts.programs.launchers import BY_NAME
 from trainyard.loaders.manifests.shell import SHELLS
 from trainyard.model.run import Command, Container, Pod
 
-REFERENCE = re.compile(r"(\$*)\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
 SHELL_STYLE = re.compile(r"\$\$?\{[A-Z][A-Z0-9_]*\}|(?<!\$)\$[A-Z][A-Z0-9_]+\b")
 # A program's name hardly ever has capitals; `\$(NAME)` and `$$(NAME)` are not for the shell.
 SUBSTITUTED = re.compile(r"(?<![$\\])\$\(([A-Z][A-Za-z0-9_]{3,})\)")
-# Service links: the kubelet sets these for every Service of the namespace.
-SERVICE_LINK = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)\Z|KUBERNETES_")
 # A patch with one of these may set any variable, or replace the command.
 _REPLACING = ("envFrom", "command", "args")
 # Their plugins set no variable that a command refers to.

@@ -1,7 +1,9 @@
-"""`--num_processes` of accelerate is no multiple of `--num_machines`, so some GPUs stay idle or the launch hangs.
+"""`--num_processes` of accelerate does not fit `--num_machines`, so some GPUs stay idle or the launch hangs.
 
 accelerate starts `num_processes // num_machines` processes on each machine. Of 8 processes on 3 machines, it starts 2
 on each, 6 in all. Machines that count other numbers, from their GPUs, wait for ranks that never come.
+
+It counts the ranks of all machines. The GPUs of one machine, as 8 on 4 machines with 8 GPUs each, are 2 on each.
 
 The numbers are those of the options, or of the file that `--config_file` names.
 
@@ -25,7 +27,7 @@ from trainyard.model.run import Container
     since="0.1.0",
     sources=(
         "huggingface/accelerate 1.15.0 src/accelerate/utils/launch.py: num_processes // num_machines",
-        "github.com/huggingface/accelerate issue 1291; github.com/huggingface/open-r1 issue 353",
+        "github.com/huggingface/accelerate issues 1291 and 2521; github.com/huggingface/open-r1 issue 353",
     ),
     needs=("num_machines", "num-machines"),
 )
@@ -37,11 +39,23 @@ def accelerate_processes_uneven(container: Container, context: Context) -> Itera
         machines = count_of(launch, "num_machines", config)
         told = launch.option_at("--num-processes") or launch.option_at("--num-machines")
         at = told[1] if told is not None else config.at.child("num_processes") if config is not None else None
-        if at is None or not processes or not machines or processes < machines or processes % machines == 0:
+        if at is None or not processes or not machines or processes < machines:
             continue
         each = processes // machines
+        if processes % machines == 0:
+            if processes == container.gpus > each and not launch.has("--cpu") and not _hides_gpus(container):
+                message = (
+                    f"num_processes={processes} counts the ranks of all {machines} machines: each starts {each} of "
+                )
+                advice = f"write {machines * container.gpus}, the GPUs of all machines"
+                yield Problem(at, f"{message}{container.gpus}, and the other GPUs stay idle", advice)
+            continue
         yield Problem(
             at,
             f"num_processes={processes} on {machines} machines: accelerate starts {each} on each, and drops the rest",
             f"write a multiple of {machines}, such as {machines * max(each, 1)}",
         )
+
+
+def _hides_gpus(container: Container) -> bool:
+    return container.setting("CUDA_VISIBLE_DEVICES") is not None
