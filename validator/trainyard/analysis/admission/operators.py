@@ -285,6 +285,21 @@ def _deletion(spec: Any, at: Place) -> Iterator[Refused]:
     elif rules and mapping(spec).get("shutdownAfterJobFinishes") is True:
         fault = "`shutdownAfterJobFinishes` and `deletionRules` exclude each other"
         yield Refused(at.child("shutdownAfterJobFinishes").key(), fault, "remove one of the two")
+    for name in old:
+        yield from _policy(spec, text(strategy, name, "policy"), place.child(name, "policy"))
+    for index, one in enumerate(rules):
+        yield from _policy(spec, text(one, "policy"), place.child("deletionRules", index, "policy"))
+
+
+def _policy(spec: Any, policy: str, at: Place) -> Iterator[Refused]:
+    """Yields a policy of deletion that does not suit the cluster of the job."""
+    if mapping(spec).get("clusterSelector") and policy in ("DeleteCluster", "DeleteWorkers"):
+        yield Refused(at, f"`{policy}` is not for a job that uses the cluster of `clusterSelector`", "remove it")
+    elif mapping(spec, "rayClusterSpec").get("enableInTreeAutoscaling") is True and policy == "DeleteWorkers":
+        fault = "`DeleteWorkers` is not for a cluster with autoscaling"
+        yield Refused(at, fault, "write `DeleteCluster`, or turn the autoscaler off")
+    elif mapping(spec).get("shutdownAfterJobFinishes") is True and policy == "DeleteNone":
+        yield Refused(at, "`DeleteNone` and `shutdownAfterJobFinishes` exclude each other", "remove one of the two")
 
 
 def _requirement(one: Any, at: Place) -> Iterator[Refused]:

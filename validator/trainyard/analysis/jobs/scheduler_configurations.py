@@ -32,16 +32,21 @@ def plugins_in(raw: str, at: Place) -> frozenset[str]:
     return frozenset(text(plugin, "name") for point in points for plugin in items(point, "enabled"))
 
 
+def volcano_configurations(resource: Resource) -> Iterator[tuple[dict[str, Any], Place]]:
+    """Yields the configurations of Volcano's scheduler that an object holds."""
+    for key, raw, at in _texts(resource):
+        inner = embedded(at, raw) if key.startswith("volcano-scheduler") and "plugins:" in raw else None
+        if inner is not None and not isinstance(inner, BrokenText) and isinstance(inner.tree, dict):
+            yield inner.tree, Place(inner)
+
+
 def volcano_plugins(resource: Resource) -> Iterator[tuple[dict[str, Any], Place]]:
     """Yields the plugins in a configuration of Volcano's scheduler."""
-    for key, raw, at in _texts(resource):
-        if not key.startswith("volcano-scheduler") or "plugins:" not in raw:
-            continue
-        inner = embedded(at, raw)
-        for number, tier in enumerate(items(inner.tree, "tiers") if not isinstance(inner, BrokenText) else ()):
+    for tree, at in volcano_configurations(resource):
+        for number, tier in enumerate(items(tree, "tiers")):
             for index, plugin in enumerate(items(tier, "plugins")):
-                if isinstance(plugin, dict) and not isinstance(inner, BrokenText):
-                    yield plugin, Place(inner).child("tiers", number, "plugins", index)
+                if isinstance(plugin, dict):
+                    yield plugin, at.child("tiers", number, "plugins", index)
 
 
 def _profiles_in(raw: str, at: Place) -> Iterator[tuple[dict[str, Any], Place]]:

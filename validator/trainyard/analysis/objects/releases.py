@@ -6,15 +6,18 @@ k3s-io/helm-controller doc/helmchart.md (HelmChart).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from trainyard.document.document import Place
+from trainyard.document.document import Document, Place
 from trainyard.document.lookup import items, mapping, text
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource
 
 # Kinds of objects that declare releases.
 KINDS = ("HelmRelease", "HelmChart", "Application")
+# Values in an Application itself, which win over those of its files.
+_INLINE = ("values", "valuesObject", "parameters")
 
 
 class DeclaredRelease(NamedTuple):
@@ -44,11 +47,45 @@ def releases(project: Project) -> Iterator[DeclaredRelease]:
     """Yields all releases that the files declare."""
     for kind in KINDS:
         for resource in project.of_kind(kind):
-            yield from releases_of(resource)
+            yield from releases_of(resource, project.documents)
 
 
-def releases_of(resource: Resource) -> Iterator[DeclaredRelease]:
-    """Yields the releases that one object declares."""
+def _values_file(source: Any, documents: Sequence[Document]) -> Document | None:
+    """Returns the file with all values of a chart of an Application, if it has one alone, of another source."""
+    files, helm = items(source, "helm", "valueFiles"), mapping(source, "helm")
+    if not documents or len(files) != 1 or any(helm.get(name) for name in _INLINE):
+        return None
+    reference, _, path = str(files[0]).partition("/")
+    if not reference.startswith("$") or not path:
+        return None
+    same = _values_files.of(documents).get(path.rpartition("/")[2], [])
+    fitting = [one for one in same if f"/{one.source.name}".endswith(f"/{path}") or _lies_in(one, path)]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _lies_in(document: Document, path: str) -> bool:
+    """True if a folder of the path was linted alone, so that the name of the file is the end of the path.
+
+    Many folders have a file `values.yaml`, so that the name alone does not tell one.
+    """
+    name = document.source.name.removeprefix("./")
+    return name != "values.yaml" and f"/{path}".endswith(f"/{name}")
+
+
+def _find_values_files(documents: Sequence[Document]) -> dict[str, list[Document]]:
+    """Returns the files that hold one mapping and no object, by their last name."""
+    found: dict[str, list[Document]] = {}
+    for one in documents:
+        if isinstance(one.tree, dict) and "kind" not in one.tree and one.index == 0:
+            found.setdefault(one.source.name.rpartition("/")[2], []).append(one)
+    return found
+
+
+_values_files: LastIndex[Sequence[Document], dict[str, list[Document]]] = LastIndex(_find_values_files)
+
+
+def releases_of(resource: Resource, documents: Sequence[Document] = ()) -> Iterator[DeclaredRelease]:
+    """Yields the releases that one object declares; `documents` are those that may be its values files."""
     spec, at = mapping(resource.tree, "spec"), resource.at.child("spec")
     if resource.kind == "HelmRelease":
         chart = text(spec, "chart", "spec", "chart")
@@ -63,16 +100,25 @@ def releases_of(resource: Resource) -> Iterator[DeclaredRelease]:
         values = _read(text(spec, "valuesContent"))
         yield DeclaredRelease(_name(text(spec, "chart")), values, at.child("chart"), None, text(spec, "version"))
     elif resource.kind == "Application":
-        yield from _sources(resource)
+        yield from _sources(resource, documents)
 
 
-def _sources(resource: Resource) -> Iterator[DeclaredRelease]:
+def _sources(resource: Resource, documents: Sequence[Document]) -> Iterator[DeclaredRelease]:
     spec, at = mapping(resource.tree, "spec"), resource.at.child("spec")
     listed = [(source, at.child("sources", index)) for index, source in enumerate(items(spec, "sources"))]
     for source, place in [(mapping(spec, "source"), at.child("source")), *listed]:
         if not text(source, "chart"):
             continue
-        helm = mapping(source, "helm")
+        helm, file = mapping(source, "helm"), _values_file(source, documents)
+        if file is not None:
+            yield DeclaredRelease(
+                _name(text(source, "chart")),
+                file.tree,
+                place.child("chart"),
+                Place(file),
+                text(source, "targetRevision"),
+            )
+            continue
         values = mapping(helm, "valuesObject") or _read(text(helm, "values"))
         for parameter in items(helm, "parameters"):
             _set(values := dict(values), text(parameter, "name"), text(parameter, "value"))

@@ -8,6 +8,7 @@ configuration without `sharing`.
 other places the plugin ignores them without a message: the resource keeps its name, or the GPU is not shared.
 
 A name of another resource shares nothing: `nvidia.com/gpus`, or `nvidia.com/gpu.shared`, which is what pods ask for.
+The plugin also ignores `rename` of an entry: the resource keeps its name, or gets `.shared` with `renameByDefault`.
 
 Checked are ConfigMaps, and the values of the charts of the GPU operator and of the device plugin.
 """
@@ -43,7 +44,8 @@ OUTSIDE: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     since="0.1.0",
     sources=(
         "NVIDIA/k8s-device-plugin v0.20.0 api/config/v1/replicas.go: number of replicas must be >= 2",
-        "NVIDIA/k8s-device-plugin issues 1022, 1433 and 1548",
+        "NVIDIA/k8s-device-plugin v0.20.0 api/config/v1/replicas.go: DisableResourceNamingInConfig",
+        "NVIDIA/k8s-device-plugin issues 353, 1022, 1433 and 1548",
     ),
     needs=KINDS,
 )
@@ -54,6 +56,7 @@ def gpu_sharing_config_invalid(project: Project) -> Iterator[Problem]:
             yield from _misplaced(mapping(found.tree, *path), found.at.child(*path), names)
         for kind in KINDS:
             yield from _replicas(mapping(found.tree, "sharing", kind), found.at.child("sharing", kind))
+            yield from _renamed(mapping(found.tree, "sharing", kind), found.at.child("sharing", kind))
             yield from _names(found.tree, kind, found.at.child("sharing", kind))
 
 
@@ -80,6 +83,19 @@ def _names(tree: dict[str, Any], kind: str, at: Place) -> Iterator[Problem]:
             f"the device plugin offers no `{name}`, so this shares nothing",
             "write `nvidia.com/gpu`, or `nvidia.com/mig-` with a profile",
         )
+
+
+def _renamed(section: dict[str, Any], at: Place) -> Iterator[Problem]:
+    is_shared = section.get("renameByDefault") is True
+    for index, entry in enumerate(items(section, "resources")):
+        name, wanted = text(entry, "name"), text(entry, "rename")
+        if wanted and is_known(wanted) and not (is_shared and _bare(wanted) == f"{_bare(name)}.shared"):
+            kept = f"{name}.shared" if is_shared else name
+            yield Problem(
+                at.child("resources", index, "rename"),
+                f"the device plugin ignores `rename`: the resource stays `{kept}`",
+                "remove it" if is_shared else "write `renameByDefault: true` for a name with `.shared`",
+            )
 
 
 def _bare(name: str) -> str:

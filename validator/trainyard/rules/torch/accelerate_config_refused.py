@@ -14,6 +14,9 @@ the file that `deepspeed_config_file` names.
 The rank of a machine is less than their number, `gpu_ids` is a list, and `main_process_ip` has no port. Keys of FSDP
 that resemble a known one are misspelt: accelerate ignores them.
 
+The classes of `fsdp_transformer_layer_cls_to_wrap` stand in one text with commas and no spaces: accelerate looks for a
+class of ` LlamaMLP`, and finds none.
+
 The rule leaves out files for SageMaker, and keys of former releases.
 
 Write one of the words that the message names.
@@ -52,6 +55,7 @@ _OPTIONS = frozenset(
     for one in (*BY_NAME["accelerate"].valued, *BY_NAME["accelerate"].flags)
     if one.startswith("--")
 )
+_LAYERS = "fsdp_transformer_layer_cls_to_wrap"
 _RANGE = re.compile(r"\d+-\d+")
 _WITH_PORT = re.compile(r"[\w.-]+:\d+")
 
@@ -65,7 +69,7 @@ _WITH_PORT = re.compile(r"[\w.-]+:\d+")
         "huggingface/accelerate 16cb6eb src/accelerate/commands/config/config_args.py: from_yaml_file, ClusterConfig",
         "huggingface/accelerate 16cb6eb src/accelerate/utils/dataclasses.py: FullyShardedDataParallelPlugin",
         "huggingface/accelerate 16cb6eb src/accelerate/utils/launch.py: prepare_multi_gpu_env",
-        "github.com/huggingface/accelerate issues 2298 and 3822, pull 1361",
+        "github.com/huggingface/accelerate issues 2298 and 3822, pull 1361; huggingface/diffusers pull 14806",
     ),
     needs=("distributed_type",),
 )
@@ -79,6 +83,7 @@ def accelerate_config_refused(project: Project) -> Iterator[Problem]:
                 yield from _deepspeed(config)
             if text(config.tree, "distributed_type") == "FSDP":
                 yield from _words(config)
+                yield from _layers(config)
                 yield from _unknown_keys(config)
                 yield from _integers(mapping(config.tree, "fsdp_config"), config.at.child("fsdp_config"), FSDP_INTEGERS)
                 yield from _switches(config)
@@ -147,6 +152,18 @@ def _words(config: AccelerateConfig) -> Iterator[Problem]:
         yield Problem(
             config.at.child("fsdp_config", key), f"FSDP has no `{key}` of `{word}`: the start fails", _one_of(known)
         )
+
+
+def _layers(config: AccelerateConfig) -> Iterator[Problem]:
+    """Yields a list of classes that accelerate does not split into their names."""
+    written = mapping(config.tree, "fsdp_config").get(_LAYERS)
+    names = [str(one) for one in written] if isinstance(written, list) else str(written or "").split(",")
+    if "{" in str(written) or not (isinstance(written, list) or any(name != name.strip() for name in names)):
+        return
+    what = "reads one text" if isinstance(written, list) else "does not strip the spaces"
+    right = ",".join(name.strip() for name in names)
+    at = config.at.child("fsdp_config", _LAYERS)
+    yield Problem(at, f"accelerate {what} in `{_LAYERS}`, and finds no such class to wrap", f"write `{right}`")
 
 
 def _deepspeed(config: AccelerateConfig) -> Iterator[Problem]:
