@@ -10,6 +10,7 @@ JUDGED_KINDS = frozenset(
         *("AppWrapper", "ClusterTrainingRuntime", "Experiment", "TrainingRuntime", "RayService", "Queue"),
         "LLMInferenceService",
         *("LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor", "Topology"),
+        *("AdmissionCheck", "MultiKueueConfig", "MultiKueueCluster", "ProvisioningRequestConfig"),
         *("PrometheusRule", "ServiceMonitor", "PodMonitor"),
         *("ClusterPolicy", "NVIDIADriver", "NicClusterPolicy", "NicNodePolicy", "NetworkAttachmentDefinition"),
         *("HostDeviceNetwork", "IPoIBNetwork", "MacvlanNetwork", "SriovNetwork", "SriovIBNetwork", "OVSNetwork"),
