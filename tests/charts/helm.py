@@ -97,5 +97,5 @@ def values_of(chart: Path) -> dict[str, Any]:
     """Return the chart's own default values, without those of its parts, and without those that a parent chart sets."""
     parts = yaml.safe_load((chart / "Chart.yaml").read_text()).get("dependencies", [])
     foreign = {"enabled", *(part.get("alias", part["name"]) for part in parts)}
-    values: dict[str, Any] = yaml.safe_load((chart / "values.yaml").read_text())
+    values: dict[str, Any] = yaml.load((chart / "values.yaml").read_text(), Loader=yaml.CSafeLoader)
     return {key: value for key, value in values.items() if key not in foreign}

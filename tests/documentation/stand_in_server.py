@@ -25,6 +25,7 @@ from tests.documentation import stand_ins
 from tests.documentation.stand_ins import ROOT
 from tests.harness.trainer import environment
 from tests.harness.trainer.fork_server import REQUEST_BYTES, finish, reap
+from trainyard.loaders.training_job import release
 
 # A fork copies the page tables of its server, so only programs that need PyTorch have a server that has imported it.
 SERVERS = {
@@ -85,11 +86,15 @@ def _server(names: tuple[str, ...]) -> Iterator[bytes]:
 
 
 def _import(modules: Sequence[str]) -> None:
-    """Imports what the stand-ins import, and reads what all calls of kubectl need."""
+    """Imports what the stand-ins import, and reads what most calls need: options of kubectl, and the chart of a run."""
     for module in modules:
         importlib.import_module(module)
     stand_ins.tool("helm")
     stand_ins.global_options()
+    if "trainyard.loaders.training_job.release" in modules:
+        # Reading and compiling the templates takes twice as long as rendering them.
+        own = {"image": {"repository": "registry.example.com/team/trainer", "tag": "2026.11"}}
+        release.release_objects(release.merged_values(own), release.Release("run", "default"))
     if len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208
         raise RuntimeError("this process has threads, and forks of it may hang")
     # A garbage collection in a fork would write to, and so copy, the memory pages that it shares with the server.

@@ -121,7 +121,13 @@ def every_rule() -> tuple[Rule, ...]:
     """Every rule of the index, and those whose file the index does not know yet."""
     indexed = registry.rules()
     names = {rule.name for rule in indexed}
-    return (*indexed, *(rule for rule in registry.discover() if rule.name not in names))
+    return (*indexed, *(rule for rule in _discovered() if rule.name not in names))
+
+
+@functools.cache
+def _discovered() -> tuple[Rule, ...]:
+    """The files of the rules stay while tests run, and a look for them takes as long as half a lint."""
+    return registry.discover()
 
 
 def words(rule: Rule) -> set[str]:
@@ -133,7 +139,17 @@ def case_files(rule: Rule, part: str) -> list[Path]:
     """Returns the case files of a rule: `<rule>.bad.yaml`, and `<rule>.<topic>.bad.yaml` for further ones."""
     folder = registry.folder() / rule.module.split(".")[-2] / "cases"
     stem = rule.name.replace("-", "_")
-    return sorted(path for path in folder.glob(f"{stem}.*") if path.name.split(".")[-2] == part)
+    return _case_files(folder).get((stem, part), [])
+
+
+@functools.cache
+def _case_files(folder: Path) -> dict[tuple[str, str], list[Path]]:
+    """Returns the files of a folder, which stay while tests run, by rule and part."""
+    found: dict[tuple[str, str], list[Path]] = {}
+    for path in sorted(folder.glob("*.*")):
+        words = path.name.split(".")
+        found.setdefault((words[0], words[-2]), []).append(path)
+    return found
 
 
 def lint(case: Case, rules: tuple[Rule, ...]) -> list[Finding]:

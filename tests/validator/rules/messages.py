@@ -42,7 +42,9 @@ def _edit(edit: Edit) -> str:
 def stored(folder: Path) -> dict[str, list[str]]:
     """Returns the messages of the bad cases in a folder, by the name of the file; nothing where none are stored."""
     file = folder / FILE
-    found: dict[str, list[str]] = yaml.safe_load(file.read_text(encoding="utf-8")) if file.exists() else {}
+    found: dict[str, list[str]] = (
+        yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader) if file.exists() else {}
+    )
     return found
 
 

@@ -35,7 +35,7 @@ class Result(NamedTuple):
 
 def objects(name: str) -> list[dict[str, Any]]:
     """Return the objects of a case."""
-    found: list[dict[str, Any]] = yaml.safe_load((FOLDER / f"{name}.yaml").read_text())["objects"]
+    found: list[dict[str, Any]] = yaml.load((FOLDER / f"{name}.yaml").read_text(), Loader=yaml.CSafeLoader)["objects"]
     return found
 
 

@@ -18,6 +18,9 @@ from gotemplate.tracked import Value, Writer, derived_origin, last_origin
 from gotemplate.yaml_reader import BrokenError, load_documents
 from gotemplate.yaml_text import node_origins
 
+# `json.dumps` would make an encoder for each text.
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
 # Strings that Go writes without quotes and that no YAML parser takes for a date.
 _PLAIN = re.compile(r"(?!\d{4}-)[A-Za-z0-9_./][-A-Za-z0-9_./]*\Z")
 
@@ -114,21 +117,22 @@ def _to_json(*, raw: bool, indent: int | None = None) -> Function:
 def _json(value: Value, indent: int | None, column: int) -> str:
     data = value.data
     if isinstance(data, str):
-        return json.dumps(data, ensure_ascii=False).replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+        return _json_text(data)
     if not isinstance(data, dict | list):
         return printing.json_scalar(data)
     deeper = column + (indent or 0)
     between = "," + ("\n" + " " * deeper if indent else "")
     colon = ": " if indent else ":"
     named = isinstance(data, dict)
-    words = [
-        (_json(Value(key), None, 0) + colon if named else "") + _json(item, indent, deeper)
-        for key, item in value.items()
-    ]
+    words = [(_json_text(key) + colon if named else "") + _json(item, indent, deeper) for key, item in value.items()]
     opening, closing = "{}" if named else "[]"
     if indent and words:
         return f"{opening}\n{' ' * deeper}{between.join(words)}\n{' ' * column}{closing}"
     return opening + between.join(words) + closing
+
+
+def _json_text(text: str) -> str:
+    return _encode(text).replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 def _read_back(value: Value) -> Value:

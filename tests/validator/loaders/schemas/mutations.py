@@ -26,7 +26,7 @@ class Mutant(NamedTuple):
 
 def objects() -> list[Object]:
     """Return the right objects."""
-    return [tree for tree in yaml.safe_load_all(OBJECTS.read_text(encoding="utf-8")) if tree]
+    return [tree for tree in yaml.load_all(OBJECTS.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader) if tree]
 
 
 def mutants(tree: Object) -> Iterator[Mutant]:
