@@ -22,7 +22,7 @@ _BY_GPUS = ("auto", "gpu")
 
 
 @rule(
-    code="KF055",
+    code="KF052",
     severity="error",
     confidence="high",
     since="0.4.0",

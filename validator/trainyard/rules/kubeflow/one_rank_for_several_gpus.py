@@ -26,7 +26,7 @@ _VARIABLES = ("FORCE_TORCHRUN", "NPROC_PER_NODE", "LOCAL_RANK", "LOCAL_WORLD_SIZ
 
 
 @rule(
-    code="KF061",
+    code="KF053",
     severity="warning",
     confidence="high",
     since="0.4.0",

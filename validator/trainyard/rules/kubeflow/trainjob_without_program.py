@@ -19,7 +19,7 @@ from trainyard.model.run import Role
 
 
 @rule(
-    code="KF062",
+    code="KF054",
     severity="warning",
     confidence="high",
     since="0.4.0",

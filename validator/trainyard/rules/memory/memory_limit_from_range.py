@@ -27,7 +27,7 @@ LEAST = 4 * 2**30
 
 
 @rule(
-    code="SH031",
+    code="SH019",
     severity="warning",
     confidence="high",
     since="0.4.0",

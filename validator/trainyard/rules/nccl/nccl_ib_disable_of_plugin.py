@@ -25,7 +25,7 @@ _IMAGE = re.compile(r"(?:^|/)nvidia/(?:pytorch|tensorflow|nemo):2[1-4]\.\d\d\b")
 
 
 @rule(
-    code="NC055",
+    code="NC051",
     severity="warning",
     confidence="high",
     since="0.4.0",

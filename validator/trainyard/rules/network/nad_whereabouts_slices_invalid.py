@@ -30,7 +30,7 @@ _TOO_MANY = 16
 
 
 @rule(
-    code="NT075",
+    code="NT071",
     severity="error",
     confidence="high",
     since="0.4.0",

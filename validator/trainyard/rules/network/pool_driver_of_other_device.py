@@ -25,7 +25,7 @@ from trainyard.model.run import Resource
 
 
 @rule(
-    code="NT076",
+    code="NT072",
     severity="warning",
     confidence="high",
     since="0.4.0",

@@ -26,7 +26,7 @@ _OF_KUBERNETES = "node.kubernetes.io/"
 
 
 @rule(
-    code="GO076",
+    code="GO071",
     severity="warning",
     confidence="high",
     since="0.4.0",

@@ -24,7 +24,7 @@ _FIELD = ("driver", "rdma", "useHostMofed")
 
 
 @rule(
-    code="GO075",
+    code="GO070",
     severity="warning",
     confidence="high",
     since="0.4.0",

@@ -32,7 +32,7 @@ class _Named(NamedTuple):
 
 
 @rule(
-    code="QU032",
+    code="QU029",
     severity="warning",
     confidence="high",
     since="0.4.0",

@@ -22,7 +22,7 @@ _ADDED = ("batch.kubernetes.io", "apps.kubernetes.io", "leaderworkerset.sigs.k8s
 
 
 @rule(
-    code="QU033",
+    code="QU030",
     severity="warning",
     confidence="high",
     since="0.4.0",

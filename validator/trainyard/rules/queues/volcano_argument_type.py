@@ -26,7 +26,7 @@ _ENDS = "the scheduler ends at each start"
 
 
 @rule(
-    code="QU031",
+    code="QU028",
     severity="error",
     confidence="high",
     since="0.4.0",

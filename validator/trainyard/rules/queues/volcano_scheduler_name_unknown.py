@@ -22,7 +22,7 @@ from trainyard.model.run import Resource
 
 
 @rule(
-    code="QU030",
+    code="QU027",
     severity="error",
     confidence="high",
     since="0.4.0",

@@ -22,7 +22,7 @@ _FIRST, _CORRECTED = (2, 11, 0), (2, 37, 0)
 
 
 @rule(
-    code="RY041",
+    code="RY031",
     severity="warning",
     confidence="high",
     since="0.4.0",

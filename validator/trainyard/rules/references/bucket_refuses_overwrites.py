@@ -28,7 +28,7 @@ OVERWRITE, DELETE = "allow-overwrite", "allow-delete"
 
 
 @rule(
-    code="RF063",
+    code="RF051",
     severity="warning",
     confidence="high",
     since="0.4.0",

@@ -23,7 +23,7 @@ from trainyard.model.run import Container
 
 
 @rule(
-    code="RF061",
+    code="RF049",
     severity="error",
     confidence="high",
     since="0.4.0",

@@ -26,7 +26,7 @@ LEAST = 8
 
 
 @rule(
-    code="RF062",
+    code="RF050",
     severity="warning",
     confidence="high",
     since="0.4.0",

@@ -20,7 +20,7 @@ from trainyard.model.run import Container
 
 
 @rule(
-    code="SC053",
+    code="SC044",
     severity="error",
     confidence="high",
     since="0.4.0",

@@ -37,7 +37,7 @@ _PARAMETERS = ("$@", "$*", "$0", "$1", "${@", "${*", "${1")
 
 
 @rule(
-    code="SC052",
+    code="SC043",
     severity="error",
     confidence="high",
     since="0.4.0",

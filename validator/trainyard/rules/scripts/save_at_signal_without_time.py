@@ -26,7 +26,7 @@ _OFF = ("false", "no", "0", "off")
 
 
 @rule(
-    code="SC055",
+    code="SC046",
     severity="warning",
     confidence="high",
     since="0.4.0",

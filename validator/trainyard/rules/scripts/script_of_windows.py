@@ -22,7 +22,7 @@ _RETURN = "\r\n"
 
 
 @rule(
-    code="SC054",
+    code="SC045",
     severity="error",
     confidence="high",
     since="0.4.0",

@@ -38,7 +38,7 @@ _PLAIN = ("sh", "dash", "ash")
 
 
 @rule(
-    code="SC057",
+    code="SC048",
     severity="warning",
     confidence="high",
     since="0.4.0",

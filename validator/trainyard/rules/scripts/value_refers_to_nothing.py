@@ -28,7 +28,7 @@ _CAPITALS = pattern(r"[A-Z][A-Z0-9_]{2,}")
 
 
 @rule(
-    code="SC056",
+    code="SC047",
     severity="warning",
     confidence="high",
     since="0.4.0",

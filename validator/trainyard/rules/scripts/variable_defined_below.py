@@ -20,7 +20,7 @@ from trainyard.model.run import Container
 
 
 @rule(
-    code="SC051",
+    code="SC042",
     severity="error",
     confidence="high",
     since="0.4.0",

@@ -29,7 +29,7 @@ _LOOPS = pattern(r"\b(?:while|until|for)\b|\bsleep\b|\btail\b|\bwait\b|\btrap\b"
 
 
 @rule(
-    code="WL031",
+    code="WL029",
     severity="warning",
     confidence="high",
     since="0.4.0",

@@ -25,7 +25,7 @@ _RANK = ("--node-rank", "--machine-rank", "--rdzv-endpoint", "--dist-init-addr",
 
 
 @rule(
-    code="WL032",
+    code="WL030",
     severity="warning",
     confidence="high",
     since="0.4.0",
