@@ -236,6 +236,7 @@ OF_JOBS = {
     "mpirun-option-unknown",
     "nad-host-local-across-nodes",
     "nccl-debug-file-collides",
+    "nccl-ib-disable-of-plugin",
     "nccl-ifname-absent-in-pod",
     "nccl-ifname-excludes-pod-eth0",
     "nccl-ifname-lists-loopback",

@@ -5,8 +5,8 @@ string that may also be `auto`, `gpu` or `cpu`. The old field alone gives a warn
 error, even when both have the same value. The usual cause is `nprocPerNode` copied from a current example into an
 older elastic job.
 
-The operator passes `spec.nprocPerNode` to the pods of a job with a Master alone, so a job of Workers keeps the field of
-elasticPolicy, and its warning. If the values differ, there is no automatic fix: only you know which number is right.
+Keep `spec.nprocPerNode` and remove the field from elasticPolicy. If the values differ, there is no automatic fix: only
+you know which number is right.
 """
 
 from __future__ import annotations
@@ -23,10 +23,7 @@ from trainyard.model.run import Run
     severity="error",
     confidence="high",
     since="0.1.0",
-    sources=(
-        "kubeflow/training-operator v1.9.3 pkg/webhooks/pytorch/pytorchjob_webhook.go: validateSpec",
-        "kubeflow/training-operator v1.9.3 pkg/controller.v1/pytorch: envvar.go, elastic.go",
-    ),
+    sources=("kubeflow/training-operator v1.9.3 pkg/webhooks/pytorch/pytorchjob_webhook.go: validateSpec",),
     fix="safe",
     needs=("elasticPolicy",),
 )
@@ -37,13 +34,11 @@ def elastic_nproc_conflict(run: Run) -> Iterator[Problem]:
     old, new = run.elastic.get("nProcPerNode"), run.spec.get("nprocPerNode")
     if old is None or new is None:
         return
-    in_policy, in_spec = run.at.child("spec", "elasticPolicy", "nProcPerNode"), run.at.child("spec", "nprocPerNode")
-    kept = "elasticPolicy.nProcPerNode" if run.role("Master") is None else "spec.nprocPerNode"
-    at, other = (in_spec, in_policy) if run.role("Master") is None else (in_policy, in_spec)
+    at = run.at.child("spec", "elasticPolicy", "nProcPerNode")
     yield Problem(
         at,
         f"the webhook rejects elasticPolicy.nProcPerNode ({old}) together with spec.nprocPerNode ({new})",
-        f"keep only {kept}",
+        "keep only spec.nprocPerNode",
         (Remove(at),) if str(old) == str(new) else (),
-        ((other, "keep this field"),),
+        ((run.at.child("spec", "nprocPerNode"), "keep this field"),),
     )

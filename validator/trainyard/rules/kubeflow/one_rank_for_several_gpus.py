@@ -26,7 +26,7 @@ _VARIABLES = ("FORCE_TORCHRUN", "NPROC_PER_NODE", "LOCAL_RANK", "LOCAL_WORLD_SIZ
 
 
 @rule(
-    code="KF053",
+    code="KF052",
     severity="warning",
     confidence="high",
     since="0.4.0",

@@ -4,7 +4,7 @@
 entry point of the image. Those of PyTorch and NVIDIA run their first argument as a program, and a script is none:
 "train.py: Permission denied" or "executable file not found".
 
-The rule looks at arguments that begin with a script of Python or with an option.
+The rule looks at these images, and at arguments that begin with a script of Python or with an option.
 
 Write `command: [torchrun]` in the TrainJob, or in the container `node` of the runtime.
 """
@@ -16,10 +16,14 @@ from collections.abc import Iterator
 from trainyard.document.lookup import items, mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Role
+from trainyard.startup import pattern
+
+# Their entry points run the first argument as a program.
+_IMAGE = pattern(r"(?:^|/)(?:pytorch/pytorch|nvidia/pytorch)(?:[:@]|$)")
 
 
 @rule(
-    code="KF054",
+    code="KF053",
     severity="warning",
     confidence="high",
     since="0.4.0",
@@ -36,7 +40,12 @@ def trainjob_without_program(role: Role, context: Context) -> Iterator[Problem]:
         return
     trainer = mapping(run.spec, "trainer")
     first = next(iter(items(trainer, "args")), "")
-    if container.command or items(trainer, "command") or "torch" not in mapping(run.runtime, "mlPolicy"):
+    if (
+        not _IMAGE.search(container.image or "")
+        or container.command
+        or items(trainer, "command")
+        or "torch" not in mapping(run.runtime, "mlPolicy")
+    ):
         return
     if isinstance(first, str) and (first.endswith(".py") or first.startswith("--")):
         yield Problem(
