@@ -61,6 +61,28 @@ def test_only_the_replica_that_replaces_rank_0_saves_without_its_lock(
     assert [number for number, _ in list_checkpoints(tmp_path)] == (steps if holder == "this rendezvous" else [1])
 
 
+def test_a_replica_saves_alone_although_the_loss_has_interrupted_a_save(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(tmp_path, 1)
+    world = SingleProcessWorld(launch=Launch(size=2), backend="none", device=torch.device("cpu"))
+    strategy = FakeStrategy()
+    strategy.is_replica = True
+    manager = new_manager(tmp_path, strategy, world)
+    manager.resume()
+
+    def lose_peer(*_: object) -> None:
+        raise RuntimeError("Connection closed by peer")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("trainer.checkpoint.manager.publish", lose_peer)
+        with pytest.raises(RuntimeError, match="closed by peer"):
+            manager.save(strategy.train_to(2))
+            manager.wait()
+    manager.save_alone(strategy.train_to(3))
+    assert [number for number, _ in list_checkpoints(tmp_path)] == [3, 1]
+
+
 def test_a_run_of_one_rank_has_no_peers_to_lose(tmp_path: Path) -> None:
     run(tmp_path, 1)
     assert saved(tmp_path, 2, size=1) == [1]

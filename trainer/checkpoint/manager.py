@@ -61,8 +61,6 @@ class CheckpointManager:
         self._stager = Stager(world.device, self._peers)
         self._running_save: BackgroundSave | None = None
         self._failure: CheckpointError | None = None
-        # From the start of a save until all ranks have published it; a save that failed leaves it true.
-        self._is_incomplete = False
 
     def resume(self) -> TrainState | None:
         """Opens the directory for this run and restores the newest valid checkpoint.
@@ -134,17 +132,14 @@ class CheckpointManager:
     def save_alone(self, train_state: TrainState, *, replaces_first: bool = False) -> None:
         """Saves the state of this replica after its peers are lost, in any thread. Not a collective.
 
-        Rank 0 holds the lock of the directory. Another rank gets it only if rank 0 has ended. A failure is logged.
-        Nothing is saved if the loss has interrupted a save in the background: it may still use the tensors, and it is
-        chance whether it has ended before this call.
+        Rank 0 holds the lock of the directory. Another rank gets it only if rank 0 has ended. A failure is logged. If the
+        loss has interrupted a save in the background, that one only reads the tensors, too.
 
         Args:
             train_state: What the weights belong to.
             replaces_first: The first node is lost, and this rank becomes rank 0. It saves although a paused rank 0 has
                 the lock.
         """
-        if self._is_incomplete:
-            return
         newest = self.metrics.newest_step or 0
         if self._world.size == 1 or not self._strategy.is_replica or train_state.step <= newest:
             return
@@ -198,7 +193,6 @@ class CheckpointManager:
         current = self._state_to_save()
         state = self._checkpoint_state(train_state)
         self._failure = None
-        self._is_incomplete = True
         self._stager.begin()
         self._running_save = BackgroundSave(lambda: self._save(state, current))
 
@@ -238,7 +232,6 @@ class CheckpointManager:
         else:
             self.metrics.newest_step, self.metrics.newest_time = train_state.step, time.time()
             self.metrics.saved += 1
-            self._is_incomplete = False
             log(f"checkpoint saved: epoch={train_state.epoch} step={train_state.step} path={path}")
             if self._peers.rank == 0:
                 prune(path.parent, newest=self._config.keep_checkpoints, every=self._config.keep_every)
