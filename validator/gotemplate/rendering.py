@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -29,6 +30,10 @@ _ORDER = (
     "ReplicationController", "ReplicaSet", "Deployment", "HorizontalPodAutoscaler", "StatefulSet", "Job", "CronJob",
     "IngressClass", "Ingress", "APIService",
 )  # fmt: skip
+
+# Helm splits a text at `---` whatever follows, as in `---apiVersion: v1` after `{{- if }}`. The length stays, and so do
+# the places. Source: pkg/releaseutil/manifest.go of Helm 3, sep.
+_GLUED = re.compile(r"\s\n---(?=[^\s-])")
 
 # The version for which Helm renders if it asks no cluster and nobody names another.
 KUBE_VERSION = "1.33.0"
@@ -168,7 +173,7 @@ def _charts(chart: Chart, name: str, path: str, values: Value, shared: Mapping[s
 
 def _objects(name: str, text: Value) -> Iterator[RenderedObject]:
     try:
-        found = load_documents(text.data)
+        found = load_documents(_GLUED.sub("\n---\n", text.data))
     except BrokenError as error:
         where = _origin_at(text, error.line)
         raise FailedError(f"the rendered manifest is not valid YAML: {error.message}", where) from None

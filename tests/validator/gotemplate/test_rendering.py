@@ -284,6 +284,17 @@ def test_a_broken_manifest_has_the_value_on_its_broken_line(tmp_path: Path) -> N
     assert failure.value.origin.path == ("second",)
 
 
+def test_a_text_is_split_at_dashes_whatever_follows(tmp_path: Path) -> None:
+    """An action with `-` after `---` takes the end of the line, and Helm splits there all the same."""
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: a\nversion: 0.1.0\n")
+    text = "# Who wrote this.\n\n---\n{{- if true -}}\nkind: Secret\nname: {{ .Values.name }}\n{{- end }}\n"
+    (tmp_path / "templates/a.yaml").write_text(text)
+    chart = Chart(tmp_path)
+    (made,) = rendering.render_chart(chart, coalesce(chart, {"name": "b"}), {"Name": "r", "Namespace": "n"})
+    assert made.tree == {"kind": "Secret", "name": "b"}
+
+
 def test_templates_may_call_each_other_a_hundred_levels_deep() -> None:
     down = '{{ define "down" }}{{ if . }}{{ include "down" (sub . 1) }}{{ else }}end{{ end }}{{ end }}'
     assert ours(down + '{{ include "down" 99 }}') == "end"

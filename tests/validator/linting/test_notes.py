@@ -179,6 +179,8 @@ def test_a_masked_value_is_no_error(lint: Lint) -> None:
         ("  name: %%YOUR_GATEWAY%%\n", "this is a template"),
         ("  annotations:NLB_ANNOTATIONS\n  name: a\n", "this is a template"),
         ("  name: {prefix}-server\n  labels: {}\n", "this is a template"),
+        ("  name: a\n  labels: {app: ${NAME}}\n", "this is a template"),
+        ("  name: a\n  labels:\n    notebook: %notebook-name%\n", "this is a template"),
         ("--B\nContent-Type: application/node.eks.aws\n\n", "this is MIME"),
     ],
 )
@@ -196,6 +198,38 @@ def test_a_format_string_of_python_is_no_object(lint: Lint) -> None:
     assert code == 0, out
     assert "note: ./b.yaml: not checked: a program replaces the words in braces" in notes
     assert "SM003" in lint(".", b=text.replace("{name}\n", "{name: a}\n"))[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("{'kind': None,\n 'message': 'no disk '\n            'pressure'}\n", "a program of Python printed this"),
+        ('{"level": "info"}\n{"involvedObject": {"apiVersion": "v1", "kind": "Pod"}}\n', "each line is a record"),
+    ],
+)
+def test_recorded_data_is_no_broken_object(lint: Lint, text: str, note: str) -> None:
+    code, out, notes = lint(".", a=POD, b=text)
+    assert code == 0, out
+    assert f"note: ./b.json: not checked: {note}" in notes
+    assert "HV009" in lint(".", b='{"apiVersion": "v1", "kind": "Pod"}\n{"kind": "Pod"}\n')[1]
+
+
+def test_json_of_a_test_in_java_may_be_a_recorded_answer(lint: Lint) -> None:
+    text = '{"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "a"}, '
+    text += '"spec": {"backoffLimit": 3}}'
+    (Path.cwd() / "src/test").mkdir(parents=True)
+    code, out, notes = lint(".", a=POD, src__test__resources__b=text)
+    assert code == 0, out
+    assert "may be a recorded answer" in notes
+
+
+def test_a_field_of_jinja_with_other_brackets_is_no_list(lint: Lint) -> None:
+    text = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec:\n  completions: [[size]]\n"
+    text += "  template: {spec: {restartPolicy: Never, containers: [{name: a, image: b}]}}\n"
+    code, out, notes = lint(".", a=POD, b=text)
+    assert code == 0, out
+    assert "a program replaces the words in braces" in notes
+    assert "SM003" in lint(".", b=text.replace("[[size]]", "[[3]]"))[1]
 
 
 def test_a_backslash_in_a_suite_of_helm_unittest_is_no_error(lint: Lint) -> None:

@@ -107,3 +107,8 @@ def test_every_keyword_of_the_schema_is_supported() -> None:
 def test_values_of_another_chart_with_a_key_of_ours_are_not_taken_for_ours() -> None:
     text = "initContainers: {enabled: false}\nreplicas: 3\nenvSecrets: {APIKEY_KEYS: apikeys}\n"
     assert not values.recognises(read(Source("weaviate.yaml", text))[0][0])
+
+
+def test_a_model_of_torchserve_with_a_key_of_ours_is_not_taken_for_values() -> None:
+    text = "minWorkers: 1\nresponseTimeout: 300\ntorchrun: {nproc-per-node: 4}\ndeepspeed: {config: ds-config.json}\n"
+    assert not values.recognises(read(Source("model-config.yaml", text))[0][0])

@@ -20,8 +20,11 @@ _ARGO = "{{"
 # An action outside of quotes is no YAML; this has the same length, so that places stay.
 _ACTION = pattern(r"\{\{([^{}\n]*)\}\}")
 _MASKED = pattern(r"\$<[^<>\n]*>\$")
-# A field of a format string of Python where a name belongs; YAML reads it as a mapping.
-_FIELD = pattern(r"(?m)^[^\S\n]*(?:-[^\S\n]+)?name:[^\S\n]+\{[A-Za-z_]\w*\}[^\S\n]*$")
+# A field of a format string of Python where a name belongs, and one of Jinja with other brackets; YAML reads them as a
+# mapping and as a list in a list.
+_FIELD = pattern(
+    r"(?m)^[^\S\n]*(?:-[^\S\n]+)?(?:name:[^\S\n]+\{[A-Za-z_]\w*\}|\w+:[^\S\n]+\[\[[A-Za-z_]\w*\]\])[^\S\n]*$"
+)
 _ANY = pattern(r"\$\{trialParameters\.[^}]*\}|\{\{.*?\}\}|\$<[^<>\n]*>\$")
 
 
@@ -31,8 +34,8 @@ def masked(text: str) -> str:
 
 
 def is_format_string(text: str) -> bool:
-    """True for the template of an object that Python formats: `name: {name}`."""
-    return "name: {" in text and _FIELD.search(text) is not None
+    """True for the template of an object that a program formats: `name: {name}`, or `parallelism: [[size]]`."""
+    return ("name: {" in text or ": [[" in text) and _FIELD.search(text) is not None
 
 
 def has_parameter(text: str) -> bool:

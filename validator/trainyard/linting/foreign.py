@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from trainyard.document.source import lines
@@ -25,7 +26,7 @@ _TEMPLATE = re.compile(r"\{[{%]|%\{")
 _LINES = re.compile(r"^\$\{\w+\}[^\S\n]*$", re.MULTILINE)
 # Words that sed or Python replaces: `%%NAME%%`, `env:NAME_OF_LINES`, and `{prefix}/image`, for YAML a mapping.
 _WORDS = re.compile(
-    r"[:-][^\S\n]+%%\w+%%|^[^\S\n]*\w+:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[^\S\n]*$|:[^\S\n]+\{[A-Za-z_]\w*\}[\w./-]",
+    r"[:-][^\S\n]+(?:%%\w+%%|%[\w-]+%[^\S\n]*$)|^[^\S\n]*\w+:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[^\S\n]*$|:[^\S\n]+\{[A-Za-z_]\w*\}[\w./-]",
     re.MULTILINE,
 )
 # The user data of a node holds documents between the boundaries of MIME.
@@ -47,6 +48,10 @@ _MASKED = re.compile(r"""[:=-]\s+\*{2,}\s*(?:\#.*)?""")
 # Source: helm-unittest/helm-unittest pkg/unittest/test_suite.go: createTestSuite.
 _SUITE = re.compile(r"^(?:tests|suite):", re.MULTILINE)
 _ASSERTS = re.compile(r"^[ \t-]+asserts:", re.MULTILINE)
+# What Python prints for data, which begins as JSON with other quotes does.
+_PRINTED = re.compile(r"\s*[\[{][\s\[{]*'\w+': ")
+# A variable of the shell between brackets: only after envsubst is it YAML.
+_VARIABLE = re.compile(r"[{\[][^\n\"']*[\s,]\$\{\w+\}")
 _KEY = re.compile(r"^([A-Za-z]\w*):", re.MULTILINE)
 
 
@@ -55,6 +60,23 @@ def reason(reading: Reading) -> str | None:
     text = reading.source.text
     if not text.strip():
         return None
+    form = _other_form(reading, text)
+    if form is not None:
+        return form
+    fault = reading.broken[0]
+    if any(isinstance(document.tree, dict) and "kind" in document.tree for document in reading.documents):
+        return None
+    if _DEEPSPEED.search(text) and _is_hjson(text):
+        return (
+            f"not checked: DeepSpeed reads it as Hjson, and other programs do not: line {fault.line}: {fault.message}"
+        )
+    if _KUBERNETES.search(text) or _DEEPSPEED.search(text) or _is_values(text):
+        return None
+    return f"not checked: nothing names it as Kubernetes, and it cannot be parsed: line {fault.line}: {fault.message}"
+
+
+def _other_form(reading: Reading, text: str) -> str | None:
+    """Returns why a text that names Kubernetes is no object of it: what another program makes, reads or prints."""
     fault = reading.broken[0]
     if is_sealed(text):
         return SEALED
@@ -65,17 +87,24 @@ def reason(reading: Reading) -> str | None:
     numbered = lines(reading.source)
     if all(_MASKED.search(numbered[min(one.line, len(numbered)) - 1]) for one in reading.broken):
         return f"not checked: a value is masked with asterisks, which are no YAML without quotes: line {fault.line}"
+    if all(_VARIABLE.search(numbered[min(one.line, len(numbered)) - 1]) for one in reading.broken):
+        return "not checked: this is a template, which is no YAML before it is rendered"
+    if _PRINTED.match(text):
+        return "not checked: a program of Python printed this, and it is no JSON"
+    if _has_records(numbered):
+        return "not checked: each line is a record of its own, as in a log"
     if all("escape" in one.message for one in reading.broken) and _SUITE.search(text) and _ASSERTS.search(text):
         return f"not checked: helm-unittest reads a backslash that YAML refuses: line {fault.line}"
-    if any(isinstance(document.tree, dict) and "kind" in document.tree for document in reading.documents):
-        return None
-    if _DEEPSPEED.search(text) and _is_hjson(text):
-        return (
-            f"not checked: DeepSpeed reads it as Hjson, and other programs do not: line {fault.line}: {fault.message}"
-        )
-    if _KUBERNETES.search(text) or _DEEPSPEED.search(text) or _is_values(text):
-        return None
-    return f"not checked: nothing names it as Kubernetes, and it cannot be parsed: line {fault.line}: {fault.message}"
+    return None
+
+
+def _has_records(numbered: Sequence[str]) -> bool:
+    """True if the first two lines are each an object of JSON, and the first is none of Kubernetes."""
+    try:
+        first, second = (json.loads(line) for line in numbered[:2])
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(first, dict) and isinstance(second, dict) and not {"apiVersion", "kind"} <= first.keys()
 
 
 def is_sealed(text: str) -> bool:

@@ -21,6 +21,14 @@ _SHARED = (
 )  # fmt: skip
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 ONE_NODE = frozenset(("ReadWriteOnce", "ReadWriteOncePod"))
+# A folder or a disk of a node, by the name or the provisioner of a class.
+_LOCAL = ("local", "no-provisioner", "hostpath")
+# Disks that one node attaches: those of clouds, and of storage in the cluster. Other names tell nothing.
+_DISKS = (
+    "gp2", "gp3", "io1", "io2", "ebs", "disk", "pd-", "pd.csi", "ssd", "hdd", "rwo", "premium", "managed", "standard",
+    "rbd", "ceph", "block", "longhorn", "cinder", "csi", "mayastor", "linstor", "linode", "hcloud", "oci-bv", "vsphere",
+    "rook", "piraeus", "topolvm", "iscsi",
+)  # fmt: skip
 _SHARED_SOURCES = frozenset(("nfs", "cephfs", "glusterfs", "hostPath"))
 
 
@@ -91,7 +99,8 @@ def is_attached_to_node(claim: Known, project: Project) -> bool:
     """True if a node attaches the volume of a claim, as a disk, and pods may run on others.
 
     A local volume binds its pods to its node, and a shared one has no node. The default class of a cluster may be
-    either, so a claim without a class or a volume needs a default class in the files.
+    either, so a claim without a class or a volume needs a default class in the files. A class counts if its name or its
+    provisioner tells of disks.
     """
     spec, modes = mapping(claim.tree, "spec"), access_modes(claim)
     volume = text(spec, "volumeName")
@@ -99,8 +108,10 @@ def is_attached_to_node(claim: Known, project: Project) -> bool:
     if len(modes) != 1 or not modes <= ONE_NODE or local or is_on_shared_storage(claim, project):
         return False
     name = text(spec, "storageClassName").lower()
+    made = [text(one.tree, "provisioner").lower() for one in project.of_kind("StorageClass") if one.name == name]
     if name or volume:
-        return "local" not in name
+        of_disks = bool(volume) or any(word in one for one in (name, *made) for word in _DISKS)
+        return of_disks and not any(word in one for one in (name, *made) for word in _LOCAL)
     return _is_disk_by_default.of(project)
 
 
@@ -110,7 +121,7 @@ def _find_default(project: Project) -> bool:
         for one in project.of_kind("StorageClass")
         if str(mapping(one.tree, "metadata", "annotations").get(_DEFAULT_CLASS)) == "true"
     ]
-    return bool(classes) and not any(word in one for one in classes for word in ("local", "no-provisioner", *_SHARED))
+    return bool(classes) and not any(word in one for one in classes for word in (*_LOCAL, *_SHARED))
 
 
 def is_claim_read_only(volume: Volume) -> bool:

@@ -63,7 +63,9 @@ def _of_program(command: Command) -> Written | None:
     paths = [index for index in plain if command.words[index].startswith("/")]
     if len(plain) < 2 or not paths or paths[-1] < plain[1]:
         return None
-    last = paths[-1]
+    # The value of an option comes last too: `rclone copy SOURCE /data --config /etc/rclone.conf`.
+    free = [index for index in paths if not command.words[index - 1].startswith("--") and index > plain[1]]
+    last = (free or paths)[-1]
     has_source = any(index < last and (program != "git" or "/" in command.words[index]) for index in plain)
     uploads = any("://" in command.words[index] for index in plain if index > last)
     if not has_source or uploads:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -196,12 +197,20 @@ def _scripts(argv: list[tuple[str, Place]], mounts: tuple[Mount, ...], scope: _S
                 break
     mounted = list(scope.mounted_files(mounts))
     started = " ".join(words) if mounted else ""
+    written = [one for one in mounted if one[0] in started and looks_like_shell(*one[:2])]
+    # A path below a folder names one file of it, and not the others.
+    named = [one for one in written if _is_whole_path(one[0], started)]
     seen: set[Place] = set()
-    for path, content, at in mounted:
-        if at not in seen and path in started and looks_like_shell(path, content):
+    for path, content, at in named or written:
+        if at not in seen:
             seen.add(at)
             yield Script(content, at, path)
     yield from _scripts_beside(words, inline, {path for path, _, _ in mounted}, scope)
+
+
+def _is_whole_path(path: str, started: str) -> bool:
+    """True if a command has a path that does not go on below it."""
+    return re.search(re.escape(path) + r"(?!/[\w.])", started) is not None
 
 
 def _scripts_beside(words: list[str], inline: Script | None, mounted: set[str], scope: _Scope) -> Iterator[Script]:

@@ -87,7 +87,7 @@ class _Walk:
 
     def value(self, reference: str, value: Any, chain: Chain) -> Iterator[Misfit]:
         """Yields the faults of a value; `chain` ends with the step to it."""
-        if value is None or reference == "a" or _is_placeholder(value):
+        if value is None or reference == "a" or _is_placeholder(value) or (reference in _TAKES and _is_braced(value)):
             return
         if reference.startswith("~"):
             yield from self._limited(reference, value, chain)
@@ -230,6 +230,11 @@ def _takes(reference: str) -> str:
 
 def _is_placeholder(value: Any) -> bool:
     return isinstance(value, str) and _PLACEHOLDER.search(value) is not None
+
+
+def _is_braced(value: Any) -> bool:
+    """True for a word in braces, `{volume-id}`, which a user replaces."""
+    return isinstance(value, dict) and len(value) == 1 and None in value.values()
 
 
 def _is_directive(field: Any) -> bool:

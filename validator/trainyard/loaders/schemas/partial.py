@@ -74,9 +74,13 @@ def is_assertion(document: Document) -> bool:
 
 
 def is_recorded(path: str) -> bool:
-    """True for JSON below a folder of fixtures: tests of programs keep answers of an API server there."""
+    """True for JSON below a folder of fixtures: tests of programs keep answers of an API server there.
+
+    Tests of Java have such a folder, too.
+    """
     folder, name = os.path.split(path)
-    return name.endswith(".json") and not _FIXTURES.isdisjoint(folder.split(os.sep))
+    is_resource = f"{os.sep}src/test/resources{os.sep}" in f"{os.sep}{folder}{os.sep}"
+    return name.endswith(".json") and (is_resource or not _FIXTURES.isdisjoint(folder.split(os.sep)))
 
 
 def is_compared(path: str, top: str) -> bool:

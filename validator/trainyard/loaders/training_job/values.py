@@ -36,10 +36,12 @@ TELLING_KEYS = OWN_KEYS | {
     "elastic", "deepspeed", "scheduling", "dataset", "flightRecorder", "tensorboard", "saveSeconds",
     "multiNetworkPolicy",
 }  # fmt: skip
-# Keys of `charts/training-preflight` and `charts/training-runtimes`, which have some of the above.
+# Keys of `charts/training-preflight` and `charts/training-runtimes`, and of the configuration of a model of TorchServe,
+# which have some of the above. Source: pytorch/serve docs/large_model_inference.md, "Config model".
 _OTHERS = frozenset((
     "ncclTests", "sizes", "slowRatio", "startTimeoutSeconds", "threshold", "warmUp",
     "runtimes", "rendezvousSeconds", "maxRestarts",
+    "minWorkers", "maxWorkers", "maxBatchDelay", "responseTimeout", "parallelType", "deviceType", "deviceIds",
 ))  # fmt: skip
 # Possible values of `kind`, which are kinds of objects too.
 _MODELINE = pattern(r"^#\s*yaml-language-server:\s*\$schema=\S*training-job/values\.schema\.json\s*$", re.MULTILINE)
@@ -92,8 +94,8 @@ def recognises(document: Document) -> bool:
     """True if a document holds values of `charts/training-job`.
 
     It does if its modeline names the chart's schema; if it has a key that only charts of runs have and none of a
-    preflight's or of runtimes; or if all of its keys are the chart's and one of the distinctive ones has a value that
-    the chart accepts. Objects are never values.
+    preflight's, of runtimes or of TorchServe; or if all of its keys are the chart's and one of the distinctive ones
+    has a value that the chart accepts. Objects are never values.
     """
     tree = document.tree
     if not isinstance(tree, dict) or "apiVersion" in tree or "metadata" in tree:

@@ -5,7 +5,8 @@ then includes the storage or management adapters that it should keep out, and co
 connect. The fault does not show on machines with few adapters, until the same manifest runs on larger ones.
 
 The rule ignores a family name such as `mlx5`, and an index that is not a prefix of another name, such as `mlx5_0`. It
-also ignores three or more neighbours below `mlx5_10`: whoever lists all rails of a machine would list those above, too.
+also ignores three or more neighbours, of which none is a prefix of a number up to the last one, such as `mlx5_5` to
+`mlx5_12`: whoever lists all rails of a machine would list those above, too.
 
 Put `=` in front of the whole list, after `^` if there is one: `=mlx5_1,mlx5_2` or `^=mlx5_1`.
 """
@@ -23,7 +24,7 @@ from trainyard.model.run import Setting
 # An adapter with its number: `mlx5_1`, `mlx5_ib1`, `mlx5_bond_1`, `bnxt_re1`.
 NUMBERED = re.compile(r"\w{1,60}_[a-z_]{0,20}([0-9]{1,6})")
 
-_SOME, _TWO_DIGITS = 2, 10
+_SOME = 2
 
 
 @rule(
@@ -61,4 +62,5 @@ def nccl_ib_hca_prefix_match(setting: Setting) -> Iterator[Problem]:
 
 
 def _are_rails(numbers: list[int]) -> bool:
-    return len(numbers) > _SOME and numbers[-1] < _TWO_DIGITS and numbers[-1] - numbers[0] == len(numbers) - 1
+    is_prefix = any(0 < number * 10 <= numbers[-1] for number in numbers)
+    return len(numbers) > _SOME and not is_prefix and numbers[-1] - numbers[0] == len(numbers) - 1

@@ -15,16 +15,18 @@ Correct the option. Add `--block` to the command of a container.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
 from trainyard.analysis.jobs.ray_ports import PORTS, taken_twice
-from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match
 from trainyard.facts.programs.ray_options import INTEGERS, MISNAMED, OF_HEAD, OTHERS
 from trainyard.model.run import Command, Container
 
 KNOWN = (*INTEGERS, *OTHERS)
+# The size of an object store has ten digits and more.
+_WHOLE = re.compile(r"-?[0-9]+")
 
 
 @rule(
@@ -77,7 +79,7 @@ def _of_words(command: Command) -> Iterator[Problem]:
             value, index = command.words[index + 1], index + 1
         if not value or "$" in value or "{{" in value:
             continue
-        if name in INTEGERS and decimal(value.removeprefix("-")) is None:
+        if name in INTEGERS and not _WHOLE.fullmatch(value):
             message = f"{name} of `ray start` is `{value}`, and it takes a whole number: it stops"
             yield Problem(command.word_at[index], message, "write a number, or leave the option out")
         if name == "--resources" and not _is_object(value):

@@ -5,8 +5,9 @@ operators pass names of services and pods (`MASTER_ADDR`, rendezvous endpoints, 
 cluster's DNS can resolve. The pods retry with `Name or service not known` or `failed to resolve` until their timeout.
 
 The rule ignores MPIJobs and Volcano's Jobs, because the operators set the policy themselves. It also ignores single
-pods, Deployments and Jobs that are not indexed, unless a variable or an argument has the name of a Service, such as
-`http://collector.monitoring.svc:4318`, or `http://collector:4318` for a Service of the files. A name that the pod's
+pods, Deployments and Jobs that are not indexed or have no `subdomain`, whose pods have no names, unless a variable or
+an argument has the name of a Service, such as `http://collector.monitoring.svc:4318`, or `http://collector:4318` for a
+Service of the files. A name that the pod's
 certificate gets (`--dns-names`), and the issuer and audience of tokens, are not looked up. Pods with a `dnsPolicy`
 of `None` bring their own DNS configuration.
 
@@ -86,7 +87,8 @@ def _names_service(pod: Pod, run: Run, project: Project) -> bool:
 def _alone(run: Run, role: Role) -> bool:
     """Returns true if no pod looks up another: the run is one pod, or its pods have no names."""
     counts = [role.replicas for role in run.roles]
-    if run.kind in NAMELESS or (_is_job(run) and role.tree.get("completionMode") != "Indexed"):
+    is_named = role.tree.get("completionMode") == "Indexed" and "subdomain" in role.pod.tree
+    if run.kind in NAMELESS or (_is_job(run) and not is_named):
         return True
     return None not in counts and sum(count or 0 for count in counts) <= 1
 

@@ -5,7 +5,8 @@ workload by its selector: they also see those of the other one, and scale, prote
 selector cannot be changed later.
 
 The rule looks at Deployments, StatefulSets, DaemonSets and ReplicaSets of one namespace in the same file, or in files
-of a kustomization.
+of a kustomization. DaemonSets among themselves are left out: each knows its pods by their owner, and nothing scales
+them.
 
 Give each workload a label of its own, in its selector and in its template.
 """
@@ -40,6 +41,8 @@ def selectors_overlap(run: Workload, context: Context) -> Iterator[Problem]:
         return
     for selector, at in _selectors(run):
         for other, role in beside(context.project, selector, run.namespace, run.at):
+            if run.kind == other.kind == "DaemonSet":
+                continue
             if other.kind in _KINDS and (other.kind, other.name) != (run.kind, run.name):
                 yield Problem(
                     run.at.child("spec", "selector", *at),

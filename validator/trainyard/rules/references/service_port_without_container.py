@@ -5,9 +5,10 @@ port 80, although the container listens at 8080.
 
 `containerPort` is only a note, and programs listen on ports that nobody lists. Therefore, the rule looks at pods with
 one container, if the Service sends to none of its listed ports, and neither commands nor variables nor probes name the
-port of the Service, which is not the usual one of a server such as nginx either. It says nothing of a list with several
-ports or with ports of metrics alone, unless the Service is for metrics too, of ports for metrics if the container lists
-none, of webhooks at 9443, and of Envoy and Istio, whose ports come from a control plane.
+port of the Service, which is not the usual one of a server such as nginx either. A Service that sends to several ports,
+and one beside another that sends to the listed port, are left alone. It says nothing of a list with several ports or
+with ports of metrics alone, unless the Service is for metrics too, of ports for metrics if the container lists none, of
+webhooks at 9443, and of Envoy and Istio, whose ports come from a control plane.
 
 Write the port of the container into `targetPort`.
 """
@@ -34,6 +35,7 @@ _USUAL = {
     "rabbitmq": (5672, 15672), "grafana": (3000,), "prometheus": (9090,), "jupyter": (8888,), "minio": (9000, 9001),
 }  # fmt: skip
 _NUMBER = re.compile(r"\d+")
+_FEW = 2
 _OPERATION = ("metric", "health", "probe", "webhook", "debug", "monitor", "prom")
 
 
@@ -69,6 +71,10 @@ def service_port_without_container(resource: Resource, context: Context) -> Iter
     wanted = [mapping(one).get("targetPort", mapping(one).get("port")) for one in items(resource.tree, "spec", "ports")]
     if any(one in wanted for one in listed if one != _WEBHOOK):
         return
+    # Who sends to three ports, or to the listed one with another Service, knows the program, and the list is short.
+    served = _served.of(context.project)
+    if len({*wanted} - {_WEBHOOK}) > _FEW or any((id(pod.tree), one) in served for one in listed if one != _WEBHOOK):
+        return
     for index, one in enumerate(items(resource.tree, "spec", "ports")):
         field = "targetPort" if isinstance(one, dict) and "targetPort" in one else "port"
         number = mapping(one).get(field)
@@ -99,6 +105,17 @@ def _only_pod(namespace: str, selector: dict[str, Any], project: Project) -> Pod
             if len(fitting) > 1:
                 return None
     return fitting[0] if fitting else None
+
+
+def _find_served(project: Project) -> frozenset[tuple[int, Any]]:
+    """Returns the pods of Services with the ports that these send to."""
+    found: set[tuple[int, Any]] = set()
+    for one in project.of_kind("Service"):
+        selector = mapping(one.tree, "spec", "selector")
+        pod = _only_pod(one.namespace, selector, project) if selector else None
+        for port in map(mapping, items(one.tree, "spec", "ports") if pod is not None else ()):
+            found.add((id(pod.tree) if pod is not None else 0, port.get("targetPort", port.get("port"))))
+    return frozenset(found)
 
 
 def _find_pods(project: Project) -> dict[tuple[str, str, str], list[Pod]]:
@@ -144,4 +161,5 @@ def _find_numbers(container: Container) -> frozenset[str]:
 
 # Each Service asks: comparing all with all pods, or reading a script for each, would take quadratic time.
 _pods: LastIndex[Project, dict[tuple[str, str, str], list[Pod]]] = LastIndex(_find_pods)
+_served: LastIndex[Project, frozenset[tuple[int, Any]]] = LastIndex(_find_served)
 _numbers: LastIndex[Container, frozenset[str]] = LastIndex(_find_numbers)

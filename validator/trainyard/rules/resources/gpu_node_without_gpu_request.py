@@ -6,9 +6,9 @@ container sees no GPU, or with the NVIDIA runtime as default it sees all GPUs of
 GKE also taints nodes with GPUs, and adds the toleration to pods that request one: others stay Pending.
 
 The rule applies to jobs and single pods with a node selector for GPUs, an image of CUDA or PyTorch, and no device of
-any plugin. With GKE's selector it applies to any image without a toleration. It ignores privileged containers, those
-that set `NVIDIA_VISIBLE_DEVICES`, device claims, devices of the node that are mounted, and programs that only list
-devices.
+any plugin. A host name is no such selector: it may be the node of a volume. With GKE's selector it applies to any image
+without a toleration. It ignores privileged containers, those that set `NVIDIA_VISIBLE_DEVICES`, device claims, devices
+of the node that are mounted, and programs that only list devices.
 
 Add a limit of the device, or remove the node selector.
 """
@@ -75,6 +75,8 @@ def gpu_node_without_gpu_request(pod: Pod, context: Context) -> Iterator[Problem
 
 def _gpu_nodes(pod: Pod) -> Place | None:
     for name, value in mapping(pod.tree, "nodeSelector").items():
+        if name == "kubernetes.io/hostname":
+            continue
         if str(name).startswith(LABELS) or (WORD.search(str(value)) and not WITHOUT.search(str(value))):
             return pod.at.child("nodeSelector", str(name)) if str(value).lower() != "false" else None
     return None

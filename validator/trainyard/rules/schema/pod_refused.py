@@ -15,16 +15,21 @@ Write what the message says.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from trainyard.analysis.objects.patches import is_patch
 from trainyard.analysis.pods.validation import refused
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.loaders.origins import RenderedDocument
 from trainyard.loaders.schemas.partial import is_assertion, is_named_patch, is_partial
 from trainyard.model.run import Pod
 
 # Controllers of other kinds may add what a pod lacks.
 WHOLE = ("v1", "apps/", "batch/v1")
+
+# A name such as `run-`, which a value of the chart ends that its user must give.
+_OPEN_NAME = re.compile(r"`-?[a-z0-9.-]+-` is no valid `name`")
 
 
 @rule(
@@ -42,7 +47,8 @@ def pod_refused(pod: Pod, context: Context) -> Iterator[Problem]:
     if is_assertion(pod.at.document):
         return
     is_whole = context.run.api_version.startswith(WHOLE) and not is_partial(pod.at.document)
+    is_rendered = isinstance(pod.at.document, RenderedDocument)
     for fault in faults:
-        if fault.is_absence and not is_whole:
+        if (fault.is_absence and not is_whole) or (is_rendered and _OPEN_NAME.match(fault.message)):
             continue
         yield Problem(fault.at, f"{fault.message}: the API server refuses the pod", fault.help)

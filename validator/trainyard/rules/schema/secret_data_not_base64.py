@@ -4,8 +4,9 @@
 byte 2", and every pod that refers to the Secret waits for it. A Secret does not replace `$(NAME)` either: that is the
 text which it would hold.
 
-The rule ignores placeholders of templates, such as `{{ .Values.token }}`, `${TOKEN}` and `<base64>`, and `$(NAME)` if
-`NAME` is among the `vars` of a kustomization, or if the kustomization beside the file replaces values of the Secret.
+The rule ignores placeholders of templates, such as `{{ .Values.token }}`, `${TOKEN}`, `<base64>` and `TOKEN_OF_YOURS`,
+and `$(NAME)` if `NAME` is among the `vars` of a kustomization, or if the kustomization beside the file replaces values
+of the Secret.
 
 Move the value to `stringData`, or encode it: `printf %s TOKEN | base64 -w0`.
 """
@@ -27,6 +28,7 @@ from trainyard.model.run import Project, Resource
 # Words that a person or a tool replaces before the Secret is created.
 _PLACEHOLDER = re.compile(
     r"(?i)\{\{|\$\{|\A\$[A-Z_]\w*_B64\Z|[<>\[\]*]|\.\.\.|base64|your|replace|change|example|placeholder|x{4,}|todo"
+    r"|\A(?-i:[A-Z]+(?:_[A-Z]+)+)\Z"
 )
 
 

@@ -30,7 +30,7 @@ OTHER = pattern(
 REFERENCE = pattern(r"[/~<{\[]|file:|secret:|vault:", re.IGNORECASE)
 PLACEHOLDER = pattern(
     r".*(?:\$|your|insert|change[-_ ]?(?:me|it|this)|replace|placeholder|dummy|redacted|xxx|\*\*\*|todo|\.\.\."
-    r"|\bdemo[-_]|(?:test|testing|dev|demo|example)[-_ ]?only|not[-_ ]?for[-_ ]?prod"
+    r"|\bdemo[-_]|(?:test|testing|dev|demo|example|local)[-_ ]?only|not[-_ ]?(?:for[-_ ]?prod|(?:a[-_ ]?)?secret)"
     r"|some[-_ ]?(?:value|password|secret|token|key)|from[-_ ]?(?:file|env|secret|vault)\b)",
     re.IGNORECASE,
 )

@@ -4,7 +4,7 @@ Karpenter starts a node only from a NodePool whose labels and requirements fit t
 known values". The usual cause is a label of an older NodePool that was renamed.
 
 The rule looks at labels without a domain, if the files have NodePools and no other groups of nodes. A label that no
-NodePool has, nor one like it, counts only if a NodePool is near the pod: in a folder beside it, above or below. A
+NodePool has, nor one like it, counts only if all NodePools are near the pod: in a folder beside it, above or below. A
 repository may hold several clusters. Labels that people set on nodes by hand have a domain in most clusters; suppress
 the finding for others.
 
@@ -62,10 +62,10 @@ def node_label_of_no_pool(pod: Pod, context: Context) -> Iterator[Problem]:
 
 
 def _is_near(pod: Pod, project: Project) -> bool:
-    """True if a NodePool is in a folder beside that of the pod, above or below it."""
+    """True if each NodePool is in a folder beside that of the pod, above or below it."""
     own = _folder(pod.at)
     folders = {_folder(pool.at) for pool in project.of_kind("NodePool")}
-    return any(own[: len(one)] == one[: len(own)] or own[:-1] == one[:-1] for one in folders)
+    return all(own[: len(one)] == one[: len(own)] or own[:-1] == one[:-1] for one in folders)
 
 
 def _folder(at: Place) -> tuple[str, ...]:
