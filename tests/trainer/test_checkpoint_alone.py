@@ -76,8 +76,8 @@ def test_a_replica_saves_alone_although_the_loss_has_interrupted_a_save(
 
     with monkeypatch.context() as patch:
         patch.setattr("trainer.checkpoint.manager.publish", lose_peer)
+        manager.save(strategy.train_to(2))
         with pytest.raises(RuntimeError, match="closed by peer"):
-            manager.save(strategy.train_to(2))
             manager.wait()
     manager.save_alone(strategy.train_to(3))
     assert [number for number, _ in list_checkpoints(tmp_path)] == [3, 1]

@@ -132,8 +132,8 @@ class CheckpointManager:
     def save_alone(self, train_state: TrainState, *, replaces_first: bool = False) -> None:
         """Saves the state of this replica after its peers are lost, in any thread. Not a collective.
 
-        Rank 0 holds the lock of the directory. Another rank gets it only if rank 0 has ended. A failure is logged. If the
-        loss has interrupted a save in the background, that one only reads the tensors, too.
+        Rank 0 holds the lock of the directory. Another rank gets it only if rank 0 has ended. A failure is logged. A
+        save in the background that the loss has interrupted does no harm: both only read the tensors.
 
         Args:
             train_state: What the weights belong to.
