@@ -19,6 +19,7 @@ import torch
 from torch import nn
 
 from trainer.checkpoint import manifest
+from trainer.checkpoint.manager import CheckpointManager
 from trainer.data.batch import Batch, Indices
 from trainer.data.digits import Digits
 from trainer.parallel.loss_scale import LossScale
@@ -53,6 +54,14 @@ def before_fsync(pattern: str, strike: Callable[[], None], number: int = 1) -> N
 def kill() -> None:
     """Kills this process without a chance to react."""
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def kill_all_in_save(pattern: str) -> None:
+    """Kills rank 0 in a save, and the others when they learn of it, as a machine that fails does."""
+    if RANK == "0":
+        before_fsync(pattern, kill, random.SystemRandom().randint(1, FILES))
+    else:
+        CheckpointManager.save_alone = lambda *_, **__: kill()  # type: ignore[method-assign]
 
 
 def kill_late() -> None:
@@ -184,10 +193,7 @@ def terminate_as_rank_starts() -> None:
 
 # The rank of each fault (all ranks if empty), and the fault.
 FAULTS: dict[str, tuple[str, Callable[[], None]]] = {
-    "killed-in-second-save": (
-        "0",
-        lambda: before_fsync(r"step-00000040.*/", kill, random.SystemRandom().randint(1, FILES)),
-    ),
+    "all-killed-in-second-save": ("", lambda: kill_all_in_save(r"step-00000040.*/")),
     "disk-full-from-second-save": ("", lambda: before_fsync(r"step-00000020.*/manifest\.json$", fill_disk)),
     "volume-hangs-in-first-save": ("0", lambda: before_fsync(r"step-00000020.*/manifest\.json$", wait_for_volume)),
     "killed-once-in-second-save": (

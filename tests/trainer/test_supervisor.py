@@ -80,7 +80,7 @@ def test_a_rank_that_hangs_while_its_weights_change_saves_nothing(tmp_path: Path
 
 
 def test_a_rank_that_is_killed_too_often_is_left_to_torchrun(tmp_path: Path) -> None:
-    run = begin(tmp_path, fault="killed-in-second-save").finish()
+    run = begin(tmp_path, fault="all-killed-in-second-save").finish()
     assert run.returncode == 1
     assert count_starts(run) == 2
     assert f"exitcode  : {128 + signal.SIGKILL}" in run.stderr
