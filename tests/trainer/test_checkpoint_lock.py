@@ -84,8 +84,10 @@ def test_ranks_do_not_take_over_what_another_one_may_still_write(
         open_directory(tmp_path, Lock(), Peers(), takeover_seconds=0.1)
     first.release()
     flock_fails(monkeypatch, errno.ENOLCK)
+    lock = Lock()
     with pytest.raises(CheckpointError, match="or its file system has no locks"):
-        open_directory(tmp_path, Lock(), Peers(), takeover_seconds=0.1)
+        open_directory(tmp_path, lock, Peers(), takeover_seconds=1000)
+    assert not lock.is_owned(tmp_path)
 
 
 def test_ranks_go_on_without_the_lock_if_only_the_rank_0_before_them_has_it(tmp_path: Path) -> None:

@@ -55,18 +55,30 @@ def _open(directory: Path, lock: Lock) -> None:
 
 
 def _take_over(directory: Path, lock: Lock, seconds: float, owner_before: str) -> None:
+    if not _take(directory, lock, seconds, owner_before):
+        raise CheckpointError(
+            f"the first node is lost, and may still write to {directory}, because that is locked or its file system "
+            "has no locks: this node waits until the first one is back; write a --checkpoint-dir with locks"
+        )
+    if lock.is_held:
+        remove_leftovers(directory)
+    else:
+        log(f"goes on without the lock of {directory}: the lost rank 0 has it, and can only finish a save")
+
+
+def _take(directory: Path, lock: Lock, seconds: float, owner_before: str) -> bool:
+    """Returns true once these ranks have the lock or inherit it, and false after so many seconds or without locks."""
     deadline = time.monotonic() + seconds
-    while not lock.acquire_within(0.0, directory):
+    while True:
+        try:
+            return lock.acquire(directory)
+        except CheckpointError:
+            lock.release()
         if lock.inherit(directory, owner_before):
-            log(f"the lost rank 0 still has the lock of {directory}, and can only finish a save: goes on without it")
-            return
+            return True
         if time.monotonic() > deadline:
-            raise CheckpointError(
-                f"the first node is lost, and may still write to {directory}, because that is locked or its file "
-                "system has no locks: this node waits until the first one is back; write a --checkpoint-dir with locks"
-            )
+            return False
         time.sleep(_RETRY_SECONDS)
-    remove_leftovers(directory)
 
 
 def _probe(directory: Path) -> str:

@@ -33,6 +33,11 @@ class Lock:
         self._owner = owner or os.urandom(8).hex()
         self._descriptor: int | None = None
 
+    @property
+    def is_held(self) -> bool:
+        """True from `acquire` to `release`."""
+        return self._descriptor is not None
+
     def acquire(self, directory: Path) -> bool:
         """Creates `directory` and locks it.
 
@@ -61,6 +66,7 @@ class Lock:
             if error.errno not in _UNSUPPORTED:
                 raise CheckpointError(f"cannot lock checkpoint directory {directory}: {error.strerror}") from error
             log(f"checkpoint directory {directory} does not support locks: leftovers of crashed runs are not removed")
+            self.release()
             return False
         self._write_owner(directory)
         return True
@@ -93,7 +99,7 @@ class Lock:
 
         Gets the lock if it has become free.
         """
-        if self._descriptor is not None:
+        if self.is_held:
             return True
         is_owned = _owner(directory) == self._owner
         if is_owned:
@@ -107,9 +113,10 @@ class Lock:
             self._descriptor = None
 
     def _write_owner(self, directory: Path) -> None:
-        # A full volume is no reason not to train: then ranks that go on without these wait for the lock.
-        with suppress(OSError):
-            (directory / _NAME).write_text(self._owner)
+        # In place, because a full volume has no room for another. Ranks that find no owner wait for the lock.
+        with suppress(OSError), (directory / _NAME).open("r+") as file:
+            file.write(self._owner)
+            file.truncate()
 
 
 def _owner(directory: Path) -> str:
