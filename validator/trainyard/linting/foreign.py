@@ -50,8 +50,8 @@ _SUITE = re.compile(r"^(?:tests|suite):", re.MULTILINE)
 _ASSERTS = re.compile(r"^[ \t-]+asserts:", re.MULTILINE)
 # What Python prints for data, which begins as JSON with other quotes does.
 _PRINTED = re.compile(r"\s*[\[{][\s\[{]*'\w+': ")
-# A variable of the shell between brackets: only after envsubst is it YAML.
-_VARIABLE = re.compile(r"[{\[][^\n\"']*[\s,]\$\{\w+\}")
+# A variable of the shell, which between brackets is YAML only after envsubst.
+_VARIABLE = re.compile(r"[\s,]\$\{\w+\}")
 _KEY = re.compile(r"^([A-Za-z]\w*):", re.MULTILINE)
 
 
@@ -85,9 +85,10 @@ def _other_form(reading: Reading, text: str) -> str | None:
     if _LINES.search(text) or _WORDS.search(text) or _is_template(text):
         return "not checked: this is a template, which is no YAML before it is rendered"
     numbered = lines(reading.source)
-    if all(_MASKED.search(numbered[min(one.line, len(numbered)) - 1]) for one in reading.broken):
+    faulty = [numbered[at] for at in {min(one.line, len(numbered)) - 1 for one in reading.broken}]
+    if all(map(_MASKED.search, faulty)):
         return f"not checked: a value is masked with asterisks, which are no YAML without quotes: line {fault.line}"
-    if all(_VARIABLE.search(numbered[min(one.line, len(numbered)) - 1]) for one in reading.broken):
+    if all(map(_has_variable_in_brackets, faulty)):
         return "not checked: this is a template, which is no YAML before it is rendered"
     if _PRINTED.match(text):
         return "not checked: a program of Python printed this, and it is no JSON"
@@ -96,6 +97,13 @@ def _other_form(reading: Reading, text: str) -> str | None:
     if all("escape" in one.message for one in reading.broken) and _SUITE.search(text) and _ASSERTS.search(text):
         return f"not checked: helm-unittest reads a backslash that YAML refuses: line {fault.line}"
     return None
+
+
+def _has_variable_in_brackets(line: str) -> bool:
+    # One expression for all of it would take quadratic time for many brackets.
+    found = _VARIABLE.search(line)
+    before = re.split("[\"']", line[: found.start()])[-1] if found else ""
+    return "[" in before or "{" in before
 
 
 def _has_records(numbered: Sequence[str]) -> bool:
