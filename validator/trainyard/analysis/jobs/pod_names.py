@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.document.lookup import integer, items, mapping, text
-from trainyard.model.run import Role, Run
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Project, Role, Run
 
 # Labels with these parts are given by controllers; the files do not show their values.
 _CONTROLLED = ("kubernetes.io/", "k8s.io/", "kubeflow.org/", "x-k8s.io", "controller-uid", "job-name", "pod-template")
@@ -22,9 +23,33 @@ def may_match(selector: dict[str, Any], role: Role) -> bool:
     """True if a selector of a Service may select the pods of a role: only labels of the template are certain."""
     labels = role.pod.labels
     return all(
-        str(labels[name]) == str(value) if name in labels else any(part in name for part in _CONTROLLED)
-        for name, value in selector.items()
+        str(labels[name]) == str(value) if name in labels else _is_controlled(name) for name, value in selector.items()
     )
+
+
+def may_match_any(selector: dict[str, Any], project: Project) -> bool:
+    """True if a selector may select pods of any run. Asks only the roles with one of its labels."""
+    certain = [(name, str(value)) for name, value in selector.items() if not _is_controlled(name)]
+    if not certain:
+        return any(may_match(selector, role) for run in project.runs for role in run.roles)
+    with_label = _by_label.of(project)
+    return any(may_match(selector, role) for role in min((with_label.get(one, []) for one in certain), key=len))
+
+
+def _is_controlled(label: object) -> bool:
+    return any(part in str(label) for part in _CONTROLLED)
+
+
+def _find_by_label(project: Project) -> dict[tuple[str, str], list[Role]]:
+    found: dict[tuple[str, str], list[Role]] = {}
+    for run in project.runs:
+        for role in run.roles:
+            for name, value in role.pod.labels.items():
+                found.setdefault((str(name), str(value)), []).append(role)
+    return found
+
+
+_by_label: LastIndex[Project, dict[tuple[str, str], list[Role]]] = LastIndex(_find_by_label)
 
 
 def host_count(run: Run, host: str) -> tuple[str, int] | None:

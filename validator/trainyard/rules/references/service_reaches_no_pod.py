@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.jobs.pod_names import may_match
+from trainyard.analysis.jobs.pod_names import may_match, may_match_any
 from trainyard.analysis.objects.patches import is_patch
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
@@ -47,7 +47,7 @@ def service_reaches_no_pod(resource: Resource, context: Context) -> Iterator[Pro
         return
     if any(may_match(selector, role) or is_patch(role.pod) for role in run.roles):
         return
-    if any(may_match(selector, role) for other in context.project.runs for role in other.roles):
+    if may_match_any(selector, context.project):
         return
     words = ", ".join(f"{key}={value}" for key, value in selector.items())
     yield Problem(

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.jobs.pod_names import may_match
+from trainyard.analysis.jobs.pod_names import may_match_any
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
@@ -44,7 +44,7 @@ def anti_affinity_selects_others(run: Workload, context: Context) -> Iterator[Pr
         for wanted, at in _selectors(role):
             names = (*_names(role, run), *(one.name for one in context.project.of_kind("Service")))
             other = next((key for key, value in wanted.items() if _is_meant(key, value, role, names)), None)
-            if other is None or any(may_match(wanted, one) for each in context.project.runs for one in each.roles):
+            if other is None or may_match_any(wanted, context.project):
                 continue
             yield Problem(
                 at,
