@@ -15,7 +15,7 @@ from gotemplate.tracked import Value, derived_origin, first_origin
 # The digits behind a point do not count.
 _NUMBER = re.compile(r"([-+]?[0-9]+)(?:\.[0-9]*)?")
 _WHOLE = re.compile(r"[-+]?[0-9]+")
-_FLOAT = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_FLOAT = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 
 def to_int64(value: Value) -> int:

@@ -9,7 +9,7 @@ from trainyard.facts.programs.option_forms import RENDEZVOUS_KEYS, Form
 from trainyard.startup import pattern
 
 _INTEGER = pattern(r"[+-]?\d(_?\d)*")
-_NUMBER = pattern(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)")
+_NUMBER = pattern(r"[+-]?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)")
 _STREAMS = pattern(r"[0123]|(\d+:[0123],)*\d+:[0123]")
 _PORT_BEHIND = pattern(r"[^:]+:\d+")
 # Signs of a value that something replaces before the program reads it.

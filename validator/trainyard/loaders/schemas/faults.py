@@ -38,7 +38,7 @@ _PLACEHOLDER = re.compile(r"\{\{|\$\{|\$\(|\$[A-Z_]|^<.*>$|^\(.*\)$|^__\w+__$|^@
 _NUMBER = re.compile(r"V\d+\Z")
 # A word in capitals is a placeholder where a number belongs.
 _CAPITALS = re.compile(r"[A-Z]{3,}").fullmatch
-_QUANTITY = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?").fullmatch
+_QUANTITY = re.compile(r"[+-]?([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?").fullmatch
 _TAKES = {
     "s": "a string", "i": "an integer", "n": "a number", "b": "true or false", "q": "a quantity",
     "x": "an integer or a string",

@@ -31,7 +31,7 @@ NORM = "max_grad_norm"
 # YAML readers differ about exponents: for some of them, an unquoted 1e-8 is a text. In JSON it is a number.
 _NUMBER = pattern(r"[+-]?\d+(\.\d*)?")
 _PAIR = pattern(r"[\[(]?\s*[\d.]+\s*,\s*[\d.]+\s*[\])]?")
-_WITH_EXPONENT = pattern(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_WITH_EXPONENT = pattern(r"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
 @rule(

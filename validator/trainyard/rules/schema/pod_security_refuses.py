@@ -18,11 +18,13 @@ from collections.abc import Iterator
 
 from trainyard.analysis.admission.pod_security import breaches
 from trainyard.analysis.objects.patches import is_patch
+from trainyard.document.document import Place
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kubernetes.pod_security import ENFORCE, LEVELS
 from trainyard.loaders.schemas.partial import is_partial
-from trainyard.model.run import Pod
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Pod, Project
 
 
 @rule(
@@ -42,12 +44,10 @@ def pod_security_refuses(pod: Pod, context: Context) -> Iterator[Problem]:
     run = context.run
     if run is None or not run.namespace or is_patch(pod) or is_partial(pod.at.document):
         return
-    spaces = [one for one in context.project.of_kind("Namespace") if one.name == run.namespace]
-    levels = {text(one.tree, "metadata", "labels", ENFORCE) for one in spaces}
-    level = levels.pop() if len(levels) == 1 else ""
-    if level not in LEVELS:
+    levels = _levels.of(context.project).get(run.namespace, {})
+    level, label = next(iter(levels.items())) if len(levels) == 1 else ("", None)
+    if level not in LEVELS or label is None:
         return
-    label = spaces[0].at.child("metadata", "labels", ENFORCE)
     for fault in breaches(pod, level):
         yield Problem(
             fault.at,
@@ -55,3 +55,15 @@ def pod_security_refuses(pod: Pod, context: Context) -> Iterator[Problem]:
             f"{fault.help}, or give the namespace another level" if fault.is_needed else fault.help,
             related=((label, "the level"),),
         )
+
+
+def _find_levels(project: Project) -> dict[str, dict[str, Place]]:
+    """Returns the levels of each namespace, with the place of one that states it."""
+    found: dict[str, dict[str, Place]] = {}
+    for one in project.of_kind("Namespace"):
+        label = one.at.child("metadata", "labels", ENFORCE)
+        found.setdefault(one.name, {}).setdefault(text(one.tree, "metadata", "labels", ENFORCE), label)
+    return found
+
+
+_levels: LastIndex[Project, dict[str, dict[str, Place]]] = LastIndex(_find_levels)

@@ -18,7 +18,8 @@ from collections.abc import Iterator
 from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.programs.launchers import MPI_LAUNCHERS, MPI_PROGRAM
-from trainyard.model.run import Command, Container
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Command, Container, Run
 
 _COUNTS = ("-np", "--np", "-n", "--n", "-c", "--c")
 _OWN = frozenset(("--allow-run-as-root", "-allow-run-as-root", "--mca", "-mca", "-x", "--tag-output"))
@@ -51,7 +52,7 @@ def mpirun_binds_to_one_core(container: Container, context: Context) -> Iterator
     if any(container.setting(name) is not None for name in _VARIABLES):
         return
     run = context.run
-    has_gpus = run is not None and any(one.gpus for one in run.containers)
+    has_gpus = run is not None and _has_gpus.of(run)
     for command in container.commands:
         if command.program not in MPI_LAUNCHERS:
             continue
@@ -70,6 +71,14 @@ def mpirun_binds_to_one_core(container: Container, context: Context) -> Iterator
             else "mpirun binds the process to one core, which all of its threads and workers share",
             "add `--bind-to none`",
         )
+
+
+def _find_gpus(run: Run) -> bool:
+    return any(one.gpus for one in run.containers)
+
+
+# Each container asks.
+_has_gpus: LastIndex[Run, bool] = LastIndex(_find_gpus)
 
 
 def _count(words: tuple[str, ...]) -> int | None:

@@ -33,7 +33,7 @@ from trainyard.startup import pattern
 
 _INTEGER = pattern(r"\s*[+-]?[0-9](_?[0-9])*\s*")
 _COUNT = pattern(r"0*[1-9][0-9]*")
-_NUMBER = pattern(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
+_NUMBER = pattern(r"\s*[+-]?([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
 _ALLOCATORS = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
 _QUOTES = ('"', "'")
 # The number at the start of a value, with as many digits as fit.

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from trainyard.analysis.launchers.accelerate import accelerate_commands
 from trainyard.analysis.launchers.accelerate_config import accelerate_configs
@@ -24,7 +25,8 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import integer
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.loaders.manifests.node_counts import bounds
-from trainyard.model.run import Command, Container, Role, Run
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Command, Container, Project, Role, Run
 
 # Kinds of which each object is often one node.
 ALONE = ("Pod", "Job", "StatefulSet", "Deployment")
@@ -78,22 +80,43 @@ def _both(role: Role, run: Run) -> str:
 
 
 def _of_runs_before(container: Container, context: Context) -> list[str]:
-    """Returns the constant ranks of lone pods before this one in the file that meet at the same address."""
-    run, found = context.run, list[str]()
+    """Returns the constant ranks that lone pods before this one in the file have at the same address."""
+    run = context.run
     if run is None or run.kind not in ALONE:
-        return found
-    known = [_rendezvous(launch) for launch, _, _ in _launches(container)]
-    for other in context.project.runs:
-        if other.at == run.at:
-            break
-        if (other.kind, other.namespace, other.at.document.source) != (run.kind, run.namespace, run.at.document.source):
-            continue
-        for one in other.containers if other.nodes in (1, None) else ():
-            for launch, option, _ in _launches(one):
-                told = launch.option_at(option)
-                number = _constant(told[0], one, told[1]) if told and _rendezvous(launch) in known else None
-                found += [number[0]] if number is not None and "$" not in (_rendezvous(launch)[0] or "$") else []
+        return []
+    first = _first.of(context.project)
+    return [one.number for one in _ranks(container, run) if first.get(one, run.at) != run.at]
+
+
+class _Rank(NamedTuple):
+    """A constant rank of a lone pod, and where its nodes meet."""
+
+    kind: str
+    namespace: str
+    source: int
+    rendezvous: tuple[str | None, str | None]
+    number: str
+
+
+def _ranks(container: Container, run: Run) -> Iterator[_Rank]:
+    for launch, option, _ in _launches(container):
+        told, meeting = launch.option_at(option), _rendezvous(launch)
+        number = _constant(told[0], container, told[1]) if told and "$" not in (meeting[0] or "$") else None
+        if number is not None:
+            yield _Rank(run.kind, run.namespace, id(run.at.document.source), meeting, number[0])
+
+
+def _find_first(project: Project) -> dict[_Rank, Place]:
+    found: dict[_Rank, Place] = {}
+    for run in project.runs:
+        for container in run.containers if run.kind in ALONE and run.nodes in (1, None) else ():
+            for one in _ranks(container, run):
+                found.setdefault(one, run.at)
     return found
+
+
+# Each pod asks: comparing all with all would take quadratic time.
+_first: LastIndex[Project, dict[_Rank, Place]] = LastIndex(_find_first)
 
 
 def _rendezvous(launch: Command) -> tuple[str | None, str | None]:
