@@ -42,11 +42,16 @@ def cohort_without_common_flavor(project: Project) -> Iterator[Problem]:
     for name, queues in cohorts.items():
         if name in own or "{" in name:
             continue
+        holders: dict[str, set[str]] = {}
         for queue in queues:
-            others = [other for other in queues if other.name != queue.name]
+            for flavor in _flavors(queue):
+                holders.setdefault(flavor, set()).add(queue.name)
+        for queue in queues:
             flavors = _flavors(queue)
-            if others and flavors and _shares(queue) and not any(flavors & _flavors(other) for other in others):
-                other = others[0]
+            if flavors and _shares(queue) and all(holders[flavor] == {queue.name} for flavor in flavors):
+                other = next((other for other in queues if other.name != queue.name), None)
+                if other is None:
+                    break
                 theirs = min(_flavors(other), default="theirs")
                 yield Problem(
                     queue.at.child("spec", _field(queue)),
