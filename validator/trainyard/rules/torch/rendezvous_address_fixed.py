@@ -20,7 +20,8 @@ from trainyard.analysis.network.addresses import address
 from trainyard.document.document import Place
 from trainyard.document.lookup import decimal, items
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Container, Pod, Role, Run
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Container, Pod, Project, Role, Run
 
 NETWORKS = "k8s.v1.cni.cncf.io/networks"
 # Kinds whose objects may give an address to a pod.
@@ -79,7 +80,14 @@ def _addresses(container: Container, run: Run) -> Iterator[tuple[str, Place]]:
 
 def _is_given(host: str, context: Context) -> bool:
     """True if a Service or an annotation of a pod has the address."""
-    if any(host in str(one.tree.get(part)) for one in context.project.of_kind(*GIVING) for part in ("spec", "subsets")):
-        return True
-    pods = (role.pod for run in context.project.runs for role in run.roles)
-    return any(host in str(value) for pod in pods for value in pod.annotations.values())
+    return host in _giving.of(context.project)
+
+
+def _find_giving(project: Project) -> str:
+    given = [str(one.tree.get(part)) for one in project.of_kind(*GIVING) for part in ("spec", "subsets")]
+    roles = (role for run in project.runs for role in run.roles)
+    return "\n".join((*given, *(str(value) for role in roles for value in role.pod.annotations.values())))
+
+
+# Each pod asks: reading all objects for each would take quadratic time.
+_giving: LastIndex[Project, str] = LastIndex(_find_giving)
