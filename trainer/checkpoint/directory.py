@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from pathlib import Path
 
 from ..errors import CheckpointError
@@ -13,8 +12,6 @@ from .lock import Lock
 from .peers import Peers
 from .publish import temporary_path
 from .retention import remove_leftovers
-
-_RETRY_SECONDS = 0.05
 
 
 def open_directory(
@@ -55,7 +52,7 @@ def _open(directory: Path, lock: Lock) -> None:
 
 
 def _take_over(directory: Path, lock: Lock, seconds: float, owner_before: str) -> None:
-    if not _take(directory, lock, seconds, owner_before):
+    if not lock.acquire_within(seconds, directory, owner_before=owner_before):
         raise CheckpointError(
             f"the first node is lost, and may still write to {directory}, because that is locked or its file system "
             "has no locks: this node waits until the first one is back; write a --checkpoint-dir with locks"
@@ -64,21 +61,6 @@ def _take_over(directory: Path, lock: Lock, seconds: float, owner_before: str) -
         remove_leftovers(directory)
     else:
         log(f"goes on without the lock of {directory}: the lost rank 0 has it, and can only finish a save")
-
-
-def _take(directory: Path, lock: Lock, seconds: float, owner_before: str) -> bool:
-    """Returns true once these ranks have the lock or inherit it, and false after so many seconds or without locks."""
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            return lock.acquire(directory)
-        except CheckpointError:
-            lock.release()
-        if lock.inherit(directory, owner_before):
-            return True
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(_RETRY_SECONDS)
 
 
 def _probe(directory: Path) -> str:

@@ -71,11 +71,16 @@ class Lock:
         self._write_owner(directory)
         return True
 
-    def acquire_within(self, seconds: float, directory: Path) -> bool:
+    def acquire_within(self, seconds: float, directory: Path, *, owner_before: str = "") -> bool:
         """Locks `directory` as soon as no other process holds its lock.
 
+        Args:
+            seconds: The time to wait.
+            directory: The directory.
+            owner_before: If the process that holds the lock has this owner, these ranks become the owner without it.
+
         Returns:
-            False if another process holds it for `seconds`, or the file system does not support locks.
+            False if another process holds the lock for `seconds`, or the file system does not support locks.
         """
         deadline = time.monotonic() + seconds
         while True:
@@ -83,16 +88,12 @@ class Lock:
                 return self.acquire(directory)
             except CheckpointError:
                 self.release()
-                if time.monotonic() > deadline:
-                    return False
-                time.sleep(_RETRY_SECONDS)
-
-    def inherit(self, directory: Path, owner: str) -> bool:
-        """Makes these ranks the owner of `directory` without the lock, if `owner` is; returns false if it is not."""
-        if not owner or _owner(directory) != owner:
-            return False
-        self._write_owner(directory)
-        return True
+            if owner_before and _owner(directory) == owner_before:
+                self._write_owner(directory)
+                return True
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(_RETRY_SECONDS)
 
     def is_owned(self, directory: Path) -> bool:
         """Returns false if these ranks have no lock, and others have taken `directory` since.
