@@ -108,8 +108,8 @@ def is_attached_to_node(claim: Known, project: Project) -> bool:
     if len(modes) != 1 or not modes <= ONE_NODE or local or is_on_shared_storage(claim, project):
         return False
     name = text(spec, "storageClassName").lower()
-    made = [text(one.tree, "provisioner").lower() for one in project.of_kind("StorageClass") if one.name == name]
     if name or volume:
+        made = [text(one.tree, "provisioner").lower() for one in everywhere(project, "StorageClass", name)]
         of_disks = bool(volume) or any(word in one for one in (name, *made) for word in _DISKS)
         return of_disks and not any(word in one for one in (name, *made) for word in _LOCAL)
     return _is_disk_by_default.of(project)

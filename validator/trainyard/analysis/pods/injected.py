@@ -46,6 +46,10 @@ class Injected(NamedTuple):
     names: frozenset[str]
     prefixes: tuple[str, ...]
 
+    def has(self, name: str) -> bool:
+        """True if a variable of this name is, or may be, among them."""
+        return name in self.names or name.startswith(self.prefixes)
+
 
 def injected(run: Run | None) -> Injected:
     """Returns the variables that the operator sets for this kind of run, beside the container's own `env`."""

@@ -61,6 +61,5 @@ def _of_field(field: str, name: str, container: Container, context: Context, ind
 
 
 def _is_set(name: str, container: Container, context: Context) -> bool:
-    operator = injected(context.run)
     own = any(setting.name == name for setting in container.settings if setting.via in ("env", "envFrom"))
-    return own or name in operator.names or name.startswith(operator.prefixes) or bool(SERVICE_LINK.match(name))
+    return own or injected(context.run).has(name) or bool(SERVICE_LINK.match(name))

@@ -45,7 +45,8 @@ def value_refers_to_nothing(container: Container, context: Context) -> Iterator[
         return
     entries = items(container.tree, "env")
     known = {text(entry, "name") for entry in entries}
-    known |= {setting.name for setting in container.settings if setting.via == "envFrom"} | injected(run).names
+    known |= {setting.name for setting in container.settings if setting.via == "envFrom"}
+    operator = injected(run)
     for index, entry in enumerate(entries):
         value = text(entry, "value")
         if "$(" not in value:
@@ -58,7 +59,7 @@ def value_refers_to_nothing(container: Container, context: Context) -> Iterator[
         for name in references(value):
             if name in known or not _CAPITALS.fullmatch(name) or SERVICE_LINK.match(name):
                 continue
-            if not name.startswith(injected(run).prefixes) and not may_be_patched(at, run, context.project, name):
+            if not operator.has(name) and not may_be_patched(at, run, context.project, name):
                 yield Problem(
                     at,
                     f"container {container.name} has no variable {name}: the program gets the literal text `$({name})`",

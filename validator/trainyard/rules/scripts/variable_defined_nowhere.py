@@ -26,7 +26,7 @@ from trainyard.analysis.jobs.kubeflow import has_all_pods
 from trainyard.analysis.launchers.torchrun import rendezvous_options
 from trainyard.analysis.objects.patches import is_patch, may_be_patched
 from trainyard.analysis.pods.environment import REFERENCE, SERVICE_LINK, has_unknown_variables
-from trainyard.analysis.pods.injected import injected
+from trainyard.analysis.pods.injected import Injected, injected
 from trainyard.document.document import Place
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.jobs.kubeflow import RUNTIMES
@@ -96,7 +96,7 @@ def _is_template(pod: Pod) -> bool:
 
 
 def _unset(command: Command, container: Container, context: Context) -> Iterator[tuple[str, Problem]]:
-    known, prefixes = _set(container, context)
+    known = _set(container, context)
     reported = _reported(container, context)
     for word, at in zip(command.words, command.word_at, strict=True):
         if at in reported:
@@ -104,7 +104,7 @@ def _unset(command: Command, container: Container, context: Context) -> Iterator
         for dollars, name in REFERENCE.findall(word):
             if _may_be_shell(word, name, command, container):
                 continue
-            if len(dollars) % 2 or name in known or name.startswith(prefixes) or SERVICE_LINK.match(name):
+            if len(dollars) % 2 or known.has(name) or SERVICE_LINK.match(name):
                 continue
             message = (
                 f"container {container.name} has no variable {name}: the program gets the literal text `$({name})`"
@@ -117,13 +117,13 @@ def _substituted(container: Container, context: Context) -> Iterator[tuple[str, 
     run = context.run
     if run is None or run.kind in RUNTIMES or not has_all_pods(run) or (context.pod and is_patch(context.pod)):
         return
-    known, prefixes = _set(container, context)
+    known = _set(container, context)
     for script in container.scripts if container.command or container.args else ():
         if script.path:
             continue
         for match in SUBSTITUTED.finditer(script.text):
             name = match[1]
-            if name in known or name.startswith(prefixes) or SERVICE_LINK.match(name) or f"{name}()" in script.text:
+            if known.has(name) or SERVICE_LINK.match(name) or f"{name}()" in script.text:
                 continue
             line = script.text.count("\n", 0, match.start())
             message = f"nothing sets {name} in `env`, so `$({name})` stays: the shell looks for a program of this name"
@@ -148,20 +148,20 @@ def _may_be_shell(word: str, name: str, command: Command, container: Container) 
     return " " in word and command.program not in BY_NAME and not command.program.startswith("python")
 
 
-def _set(container: Container, context: Context) -> tuple[frozenset[str], tuple[str, ...]]:
-    """Names of variables that are set for a container, and prefixes of names that may be set."""
+def _set(container: Container, context: Context) -> Injected:
+    """Returns the variables that are set for a container, by itself or by an operator."""
     own = {setting.name for setting in container.settings if setting.via in ("env", "envFrom")}
     # Operators append variables to containers, but not to init containers.
     if context.pod is None or not any(container is other for other in context.pod.containers):
-        return frozenset(own), ()
+        return Injected(frozenset(own), ())
     operator = injected(context.run)
-    return operator.names | own, operator.prefixes
+    return operator._replace(names=operator.names | own)
 
 
 def _shell_style(command: Command, container: Container, context: Context) -> Iterator[tuple[str, Problem]]:
     if "-c" in command.words:
         return
-    known, prefixes = _set(container, context)
+    known = _set(container, context)
     # If values contain `$NAME` too, the file is a template that a tool such as envsubst completes first.
     template = any(SHELL_STYLE.search(setting.value or "") for setting in container.settings)
     reported = _reported(container, context)
@@ -172,6 +172,6 @@ def _shell_style(command: Command, container: Container, context: Context) -> It
             received = found.group().replace("$$", "$")
             name = received.strip("${}")
             doubled = received != found.group()
-            if doubled or (not template and (name in known or name.startswith(prefixes))):
+            if doubled or (not template and (known.has(name))):
                 message = f"no shell expands this: the program gets the literal text `{received}`"
                 yield name, Problem(at, message, f"write $({name}), or start the program through `bash -c`")
