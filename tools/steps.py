@@ -23,7 +23,7 @@ import typer
 from rich.table import Table
 
 from tests.harness import processors
-from tests.harness.cluster import cache, tools
+from tests.harness.cluster import cache, go_build_cache
 from tests.harness.cluster.command import INTERRUPTED, exit_status
 from tests.harness.cluster.progress import console
 
@@ -116,8 +116,8 @@ def run(steps: Sequence[Step], *, make: Sequence[str] = ("make", "--no-print-dir
     running: list[Running] = []
     results: dict[str, Result] = {}
     with _ends_all(running) as interrupted, ExitStack() as build_cache:
-        build_cache.callback(tools.drop_build_cache)
-        build_cache.enter_context(tools.building())
+        build_cache.callback(go_build_cache.drop)
+        build_cache.enter_context(go_build_cache.wanted())
         while waiting or running:
             if interrupted:
                 raise KeyboardInterrupt

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tests.harness.cluster import api, engine, host, layers, loading, progress, storage, tools
+from tests.harness.cluster import api, engine, go_build_cache, host, layers, loading, progress, storage
 from tests.harness.cluster.cluster import WORKERS, Cluster
 from tests.harness.cluster.engine import Engine
 from tests.harness.cluster.errors import ClusterError
@@ -53,7 +53,7 @@ def up(cluster: Cluster, *, api_port: int = 0, install: bool = True, renew: bool
             storage.install(cluster)
             storage.verify_shared_volume(cluster)
         cluster.record(chosen)
-        tools.drop_build_cache()
+        go_build_cache.drop()
         progress.console.print(f"cluster {cluster.name} is ready after {time.monotonic() - started:.0f} s")
         return chosen
 

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.harness.cluster import cache, host, layers, progress
+from tests.harness.cluster import cache, go_build_cache, host, layers, progress
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.engine import Engine
 from tests.harness.cluster.errors import ClusterError
@@ -84,6 +84,7 @@ def build_all(*, install: bool = True) -> None:
     for image in OURS.values():
         if not image.is_long:
             image.archive()
+    go_build_cache.drop()
 
 
 def load(cluster: Cluster, engine: Engine, what: str, nodes: Sequence[str] = ()) -> str:

@@ -7,19 +7,16 @@ pins a module, of which a source file is read.
 
 from __future__ import annotations
 
-import fcntl
 import functools
 import os
 import re
 import shutil
 import subprocess
 import sysconfig
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
-from typing import BinaryIO
 
-from tests.harness.cluster import cache, progress
+from tests.harness.cluster import cache, go_build_cache, progress
 from tests.harness.cluster.errors import ClusterError
 
 FOLDER = Path(__file__).parent
@@ -74,7 +71,7 @@ def build(folder: str) -> Path:
     def compile_into(target: Path) -> None:
         flags = _linker_flags(folder)
         command = [go(), *BUILD, *_tags(folder), "-ldflags", flags, "-o", f"{target}/", *_packages(source)]
-        with building(), progress.step(title(folder)):
+        with go_build_cache.building(), progress.step(title(folder)):
             progress.run(command, log=f"build-{folder}", cwd=source, environment=go_environment())
         names = _names(folder)
         if len(names) == 1:
@@ -110,7 +107,7 @@ def link(target: Path, names: Iterable[str] = DEVELOPER_TOOLS) -> None:
             continue
         path.unlink(missing_ok=True)
         path.symlink_to(source)
-    drop_build_cache()
+    go_build_cache.drop()
 
 
 def go() -> str:
@@ -133,7 +130,7 @@ def go_environment() -> dict[str, str]:
     folder = cache.root() / "go"
     return os.environ | {
         "GOMODCACHE": str(folder / "mod"),
-        "GOCACHE": str(folder / "build"),
+        "GOCACHE": str(go_build_cache.folder()),
         # Modules are read-only by default, so that `rm -r` could not remove the cache folder.
         "GOFLAGS": "-modcacherw -buildvcs=false",
         "GOTOOLCHAIN": "local",
@@ -142,31 +139,6 @@ def go_environment() -> dict[str, str]:
         # Collect garbage less often: memory is available.
         "GOGC": "400",
     }
-
-
-@contextmanager
-def building() -> Iterator[None]:
-    """Keep Go's build cache: it is dropped by nobody while one process builds, or is about to build more."""
-    with _build_cache_lock() as file:
-        fcntl.flock(file, fcntl.LOCK_SH)
-        yield
-
-
-def drop_build_cache() -> None:
-    """Remove Go's intermediate objects, several GB that finished builds do not need, unless somebody still builds."""
-    with _build_cache_lock() as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return
-        shutil.rmtree(cache.root() / "go" / "build", ignore_errors=True)
-
-
-def _build_cache_lock() -> BinaryIO:
-    """A file to lock: shared by those who build, which the locks of `cache` are not."""
-    path = cache.root() / "locks" / "go-build.lock"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path.open("ab")
 
 
 def _packages(source: Path) -> list[str]:
