@@ -16,6 +16,7 @@ from types import ModuleType
 from trainyard.document.budget import Budget, is_surely_within
 from trainyard.document.document import Document
 from trainyard.document.source import Source, distinct_lines
+from trainyard.startup import pattern
 
 _NO_TEXT = "true|True|TRUE|false|False|FALSE|null|Null|NULL"
 _SWITCH = "y|Y|yes|Yes|YES|n|N|no|No|NO|on|On|ON|off|Off|OFF"
@@ -45,7 +46,7 @@ _LINE = rf"""
         (?: (?(key)[ ]) {_VALUE} | (?(key)|(?!)) )
     )?
     [ ]*+ (?: (?:(?<=\s)|(?<=^)) \#[^\n]*+ )?"""
-_PLAIN_LINE = re.compile(_LINE, re.VERBOSE | re.ASCII)
+_PLAIN_LINE = pattern(_LINE, re.VERBOSE | re.ASCII)
 # Plain lines of the last files: most lines of a job are in other jobs, too.
 _known: set[str] = set()
 _MOST_KNOWN = 10_000

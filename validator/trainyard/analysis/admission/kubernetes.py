@@ -5,9 +5,8 @@ Source: kubernetes v1.37.2 pkg/apis/*/validation/validation.go and, for omitted 
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trainyard.analysis.admission.constraints import (
     DNS_1123,
@@ -28,6 +27,9 @@ from trainyard.analysis.admission.constraints import (
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer, items, mapping, text
 from trainyard.facts.kubernetes.quantities import parse_quantity
+
+if TYPE_CHECKING:
+    from ipaddress import IPv4Network, IPv6Network
 
 EXTERNAL = ("NodePort", "LoadBalancer")
 QUOTAS = frozenset(
@@ -145,7 +147,9 @@ def _block(block: Any, at: Place) -> Iterator[Refused]:
             )
 
 
-def _network(value: Any) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+def _network(value: Any) -> IPv4Network | IPv6Network | None:
+    import ipaddress
+
     try:
         return ipaddress.ip_network(value, strict=False) if isinstance(value, str) and "/" in value else None
     except ValueError:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from trainyard.document.lookup import items, mapping, text
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource
+from trainyard.startup import pattern
 
 Version = tuple[int, ...]
 # A patch may follow; what follows it, such as `-rc.0`, makes another version.
 _KUEUE = "kueue/kueue"
 _TRAINER = "trainer-controller-manager"
-IMAGE = re.compile(r"(?P<name>[^@]+):v(?P<version>\d+\.\d+(?:\.\d+)?)(?:@.*)?")
+IMAGE = pattern(r"(?P<name>[^@]+):v(?P<version>\d+\.\d+(?:\.\d+)?)(?:@.*)?")
 
 
 def version_of(project: Project, image: str) -> Version | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from trainyard.document.document import Place
 from trainyard.facts.programs.launchers import Launcher, launcher_in
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Command, Container
+from trainyard.startup import NamedTuple
 
 
 class Start(NamedTuple):
@@ -30,14 +31,27 @@ class Start(NamedTuple):
         return any(_plain(word) in names for word, _ in self.options)
 
 
-def starts(container: Container) -> Iterator[Start]:
-    """Yields the starts of launchers whose options are known."""
-    for command in container.commands:
-        found = launcher_in(command.words)
-        # `python train.py -m torch...` starts no launcher.
-        before = command.words[: min(2, found.after)] if found is not None else ()
-        if found is not None and found.launcher.valued and not any(_is_script(word) for word in before):
-            yield _read(command, found.launcher, found.after)
+def starts(container: Container) -> Sequence[Start]:
+    """Returns the starts of launchers whose options are known."""
+    return _starts.of(container.commands)
+
+
+def _find_starts(commands: tuple[Command, ...]) -> list[Start]:
+    return [start for command in commands if (start := _start(command)) is not None]
+
+
+# Several rules ask for each container.
+_starts = LastIndex(_find_starts)
+
+
+def _start(command: Command) -> Start | None:
+    found = launcher_in(command.words)
+    if found is None or not found.launcher.valued:
+        return None
+    # `python train.py -m torch...` starts no launcher.
+    if any(_is_script(word) for word in command.words[: min(2, found.after)]):
+        return None
+    return _read(command, found.launcher, found.after)
 
 
 def is_option(word: str, launcher: Launcher) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from trainyard.analysis.pods.settings import is_env_entry
@@ -10,10 +9,11 @@ from trainyard.document.document import Append, Edit
 from trainyard.document.lookup import items, text
 from trainyard.engine.rule import Context
 from trainyard.model.run import Container, Role, Setting
+from trainyard.startup import pattern
 
-REFERENCE = re.compile(r"(\$*)\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
+REFERENCE = pattern(r"(\$*)\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
 # Service links: the kubelet sets these for every Service of the namespace.
-SERVICE_LINK = re.compile(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)\Z|KUBERNETES_")
+SERVICE_LINK = pattern(r".*_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)\Z|KUBERNETES_")
 
 
 def references(text: str) -> Iterator[str]:

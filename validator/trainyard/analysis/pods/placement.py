@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.facts.hardware.node_labels import HOSTNAME
 from trainyard.facts.jobs.run_labels import BY_NAME, OLD_JOB_NAME
 from trainyard.model.run import Pod, Role, Run
+from trainyard.startup import NamedTuple
 
 # Labels that the operators put on every pod of a job, with the job's name as value.
 _JOB_NAME_LABELS = (*(labels.run for labels in BY_NAME), OLD_JOB_NAME)

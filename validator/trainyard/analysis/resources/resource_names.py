@@ -6,10 +6,11 @@ import re
 
 from trainyard.engine.suggestions import unlike_ends
 from trainyard.facts.hardware.resource_names import CLOSED, KNOWN, MEANT, OTHERS
+from trainyard.startup import pattern
 
-_MIG = re.compile(r"nvidia\.com/mig-(?:\d+c\.)?\d+g\.\d+gb(?:[.+-][\w.+-]+)?\Z")
-_LIKE_MIG = re.compile(r"nvidia\.com/mig-\d+g", re.IGNORECASE)
-_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+\Z")
+_MIG = pattern(r"nvidia\.com/mig-(?:\d+c\.)?\d+g\.\d+gb(?:[.+-][\w.+-]+)?\Z")
+_LIKE_MIG = pattern(r"nvidia\.com/mig-\d+g", re.IGNORECASE)
+_NAME = pattern(r"[A-Za-z0-9][\w.-]*/[\w.-]+\Z")
 
 
 def unknown(name: str) -> tuple[str, str] | None:

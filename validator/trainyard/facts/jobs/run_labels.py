@@ -7,7 +7,7 @@ v1.7.0 ray-operator/controllers/ray/utils/constant.go.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from trainyard.startup import NamedTuple
 
 
 class Labels(NamedTuple):

@@ -12,6 +12,7 @@ from trainyard.document import fast_yaml, opening, reading
 from trainyard.document.disk_answers import remembered
 from trainyard.document.lookup import items
 from trainyard.document.source import Source
+from trainyard.startup import pattern
 
 if TYPE_CHECKING:
     from trainyard.document.document import Document
@@ -20,21 +21,21 @@ KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 # Chainsaw merges a file that it applies with the object of an earlier step.
 _MERGING = (*KUSTOMIZATIONS, "chainsaw-test.yaml")
 # With one of these, a kustomization changes its resources.
-_CHANGING = re.compile(rb"^(?:patches\w*|vars|replacements|components|transformers):", re.MULTILINE)
+_CHANGING = pattern(rb"^(?:patches\w*|vars|replacements|components|transformers):", re.MULTILINE)
 # The fields that say how. Source: kubernetes-sigs/kustomize api/types/kustomization.go.
 CHANGES = ("patches", "patchesStrategicMerge", "patchesJson6902", "vars", "replacements")
 # A patch that replaces a whole container, a list of containers, or a whole pod.
-_WHOLE = re.compile(r"\$patch\W|path\W{1,4}/(?:[\w~-]+/)*(?:spec|template|(?:initC|c)ontainers(?:/\d+)?)(?![\w/-])")
-_COMMENT = re.compile(r"^[^\S\n]*#.*$", re.MULTILINE)
-_PATCH = re.compile(r"(?:^|[-_.])patch(?:es)?(?:[-_.]|$)")
+_WHOLE = pattern(r"\$patch\W|path\W{1,4}/(?:[\w~-]+/)*(?:spec|template|(?:initC|c)ontainers(?:/\d+)?)(?![\w/-])")
+_COMMENT = pattern(r"^[^\S\n]*#.*$", re.MULTILINE)
+_PATCH = pattern(r"(?:^|[-_.])patch(?:es)?(?:[-_.]|$)")
 _WORDS = ("patch", "overlay", "override", "merge")
 # kuttl and Chainsaw compare such files with objects of a cluster, field by field.
 # Sources: kuttl.dev, "Test assertions"; kyverno.github.io/chainsaw, "Operations".
-_ASSERTION = re.compile(r"(?:(?:[0-9]+-+)?assert|[0-9]+-+errors?)(?:[-_][\w-]+)?\.(?:ya?ml|json)")
-_STEPS = re.compile(r"chainsaw-test(?:-[\w-]+)?\.ya?ml")
-_EXPECTED = re.compile(r"(?:.+[-_.])?expected(?:[-_][\w-]+)?\.(?:ya?ml|json)")
-_EXPECTED_IN = re.compile(r"(?:^|/)tests?/(?:.+/)?(?:expected(?:[-_][\w-]+)?|fixtures)/")
-_ASSERTED = re.compile(rb"^[ \t-]*(?:assert|error):\s+file:[ \t]*['\"]?([\w./-]+)", re.MULTILINE)
+_ASSERTION = pattern(r"(?:(?:[0-9]+-+)?assert|[0-9]+-+errors?)(?:[-_][\w-]+)?\.(?:ya?ml|json)")
+_STEPS = pattern(r"chainsaw-test(?:-[\w-]+)?\.ya?ml")
+_EXPECTED = pattern(r"(?:.+[-_.])?expected(?:[-_][\w-]+)?\.(?:ya?ml|json)")
+_EXPECTED_IN = pattern(r"(?:^|/)tests?/(?:.+/)?(?:expected(?:[-_][\w-]+)?|fixtures)/")
+_ASSERTED = pattern(rb"^[ \t-]*(?:assert|error):\s+file:[ \t]*['\"]?([\w./-]+)", re.MULTILINE)
 # How many folders above may hold the kustomization of a patch.
 _LEVELS = 2
 _FIXTURES = frozenset(("fixtures", "testdata"))

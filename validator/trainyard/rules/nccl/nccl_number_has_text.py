@@ -9,17 +9,17 @@ Write the number alone, in the unit of the variable: sizes are bytes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts.nccl.numbers import INTEGERS, OFF, ON, SWITCHES
 from trainyard.facts.nccl.strtoll import parse_integer
 from trainyard.model.run import Setting
+from trainyard.startup import pattern
 
-_WHOLE = re.compile(r"\s*[+-]?(?:0[xX][0-9a-fA-F]+|\d+)\s*\Z")
+_WHOLE = pattern(r"\s*[+-]?(?:0[xX][0-9a-fA-F]+|\d+)\s*\Z")
 _UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-_SIZE = re.compile(r"\s*(\d+)\s*([kKmMgG])i?[bB]?\s*\Z")
+_SIZE = pattern(r"\s*(\d+)\s*([kKmMgG])i?[bB]?\s*\Z")
 
 
 @rule(

@@ -31,6 +31,7 @@ SELECTORS = ("vendors", "deviceIDs", "drivers", "ifNames", "linkTypes")
     confidence="high",
     since="0.1.0",
     sources=("Mellanox/k8s-rdma-shared-dev-plugin pkg/resources/resources_manager.go: ReadConfig, ValidateConfigs",),
+    needs=("rdmaSharedDevicePlugin", "configList"),
 )
 def rdma_plugin_config_invalid(resource: Resource) -> Iterator[Problem]:
     """A configuration that the plugin rejects."""

@@ -33,7 +33,7 @@ from trainyard.model.run import Run
         "github.com/kubernetes-sigs/kueue/issues/14722: never admitted by Kueue 0.17 and newer",
         "kubernetes-sigs/kueue v0.17.0 pkg/controller/jobs/trainjob/trainjob_controller.go: RunWithPodSetsInfo",
     ),
-    needs=(QUEUE,),
+    needs=("TrainJob",),
 )
 def kueue_never_admits_trainjob(run: Run, context: Context) -> Iterator[Problem]:
     """Report a queued TrainJob of Trainer 2.1 or older for Kueue 0.17 or newer."""

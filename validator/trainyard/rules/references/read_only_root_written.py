@@ -72,7 +72,7 @@ def _writes(container: Container, pod: Pod) -> Iterator[str]:
 
 
 def _needs_temporary(container: Container) -> bool:
-    return bool(server_starts(container)) or next(starts(container), None) is not None
+    return bool(server_starts(container)) or bool(starts(container))
 
 
 def _has_temporary(container: Container, writable: list[str]) -> bool:

@@ -15,7 +15,6 @@ Write the port of the container into `targetPort`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,6 +24,7 @@ from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import format_list
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Container, Pod, Project, Resource
+from trainyard.startup import pattern
 
 # The port of webhooks in controller-runtime, which few operators list. Source: pkg/webhook/server.go, DefaultPort.
 _WEBHOOK = 9443
@@ -34,7 +34,7 @@ _USUAL = {
     "redis": (6379,), "postgres": (5432,), "mysql": (3306,), "mariadb": (3306,), "mongo": (27017,),
     "rabbitmq": (5672, 15672), "grafana": (3000,), "prometheus": (9090,), "jupyter": (8888,), "minio": (9000, 9001),
 }  # fmt: skip
-_NUMBER = re.compile(r"\d+")
+_NUMBER = pattern(r"\d+")
 _FEW = 2
 _OPERATION = ("metric", "health", "probe", "webhook", "debug", "monitor", "prom")
 
@@ -48,7 +48,7 @@ _OPERATION = ("metric", "health", "probe", "webhook", "debug", "monitor", "prom"
         "kubernetes.io/docs/concepts/services-networking/service: field spec.ports[].targetPort",
         "github.com/kubeflow/trainer pull 3056; github.com/aws-samples/aws-workshop-for-kubernetes pull 79",
     ),
-    needs=("Service",),
+    needs=("selector",),
 )
 def service_port_without_container(resource: Resource, context: Context) -> Iterator[Problem]:
     """Report a number of a port that the only container of the pods does not list."""

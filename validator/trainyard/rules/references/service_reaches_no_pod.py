@@ -32,7 +32,7 @@ _KINDS = frozenset(("Deployment", "StatefulSet", "DaemonSet"))
         "kubernetes.io/docs/concepts/services-networking/service: Defining a Service",
         "github.com/kubeflow/community-distribution issue 2018",
     ),
-    needs=("Service",),
+    needs=("selector",),
 )
 def service_reaches_no_pod(resource: Resource, context: Context) -> Iterator[Problem]:
     """Report a selector that fits no pod."""

@@ -35,7 +35,7 @@ _SERVERS = frozenset(("Deployment", "StatefulSet", "DaemonSet"))
         "kubernetes.io/docs/concepts/services-networking/service: a selector fits every pod with its labels",
         "github.com/BerriAI/litellm issue 19940; github.com/kubernetes-sigs/jobset issue 1084",
     ),
-    needs=("Service",),
+    needs=("selector",),
 )
 def service_selects_other_program(resource: Resource, context: Context) -> Iterator[Problem]:
     """Report Services that also select pods of another program."""

@@ -13,13 +13,13 @@ Write the name as the device plugin has it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from trainyard.analysis.resources.resource_names import unknown
 from trainyard.document.document import Rename
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Container
+from trainyard.startup import pattern
 
 _STANDARD = ("cpu", "memory", "ephemeral-storage")
 _MEANT = {
@@ -27,7 +27,7 @@ _MEANT = {
     "storage": "ephemeral-storage", "ephemeral_storage": "ephemeral-storage", "ephemeralStorage": "ephemeral-storage",
     "disk": "ephemeral-storage", "efa": "vpc.amazonaws.com/efa",
 }  # fmt: skip
-_NAME = re.compile(r"[A-Za-z0-9][\w.-]*\Z")
+_NAME = pattern(r"[A-Za-z0-9][\w.-]*\Z")
 
 
 @rule(

@@ -11,18 +11,18 @@ Write the name as the registry shows it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Pod
+from trainyard.startup import pattern
 
-_PLAIN = re.compile(r"[A-Za-z0-9_.:/@+-]+")
-_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://")
-_TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
+_PLAIN = pattern(r"[A-Za-z0-9_.:/@+-]+")
+_SCHEME = pattern(r"[a-z][a-z0-9+.-]*://")
+_TAG = pattern(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 # `IMAGE`, `YourImage` and `myImage` stand for names that are written later.
-_STAND_IN = re.compile(r"[A-Z]{2,}(?![a-z])|\b(?:my|some|the|a)[-_]?[A-Z]|(?i:your|replace|change|example|todo)")
-_CAPITALS = re.compile(r"(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9._-]+")
+_STAND_IN = pattern(r"[A-Z]{2,}(?![a-z])|\b(?:my|some|the|a)[-_]?[A-Z]|(?i:your|replace|change|example|todo)")
+_CAPITALS = pattern(r"(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9._-]+")
 
 
 @rule(

@@ -15,7 +15,6 @@ Write what the message says.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from trainyard.analysis.objects.patches import is_patch
@@ -24,12 +23,13 @@ from trainyard.engine.rule import Context, Problem, rule
 from trainyard.loaders.origins import RenderedDocument
 from trainyard.loaders.schemas.partial import is_assertion, is_named_patch, is_partial
 from trainyard.model.run import Pod
+from trainyard.startup import pattern
 
 # Controllers of other kinds may add what a pod lacks.
 WHOLE = ("v1", "apps/", "batch/v1")
 
 # A name such as `run-`, which a value of the chart ends that its user must give.
-_OPEN_NAME = re.compile(r"`-?[a-z0-9.-]+-` is no valid `name`")
+_OPEN_NAME = pattern(r"`-?[a-z0-9.-]+-` is no valid `name`")
 
 
 @rule(

@@ -14,7 +14,6 @@ Write every word as an element of its own, or pass the line to `sh -c`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from trainyard.analysis.jobs.kubeflow import has_all_pods
@@ -23,12 +22,13 @@ from trainyard.analysis.launchers.launcher_options import starts
 from trainyard.document.lookup import items
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Command, Container
+from trainyard.startup import pattern
 
 # A program, a space, and something that looks like an argument.
-_LINE = re.compile(r"\s*[\w./-]+[ \t]+[-\w./~\"'$]")
+_LINE = pattern(r"\s*[\w./-]+[ \t]+[-\w./~\"'$]")
 
 
-_SCRIPT = re.compile(r"[\w./-]+\.py[ \t]+-")
+_SCRIPT = pattern(r"[\w./-]+\.py[ \t]+-")
 
 
 @rule(

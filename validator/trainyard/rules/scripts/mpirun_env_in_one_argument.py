@@ -32,6 +32,7 @@ QUOTED = pattern(r"""(["'])[A-Za-z_]\w*=.*\1\Z|[A-Za-z_]\w*=(["']).*\2\Z""", re.
         "Open MPI 5.0.11 mpirun, run with each: an option with a space is unrecognized, quotes go into the environment",
         "Kubernetes documentation, Define a Command and Arguments for a Container: each item is one argument",
     ),
+    needs=MPI_LAUNCHERS,
 )
 def mpirun_env_in_one_argument(command: Command) -> Iterator[Problem]:
     """`-x` and its value in one argument, or a value with literal quotes."""

@@ -27,7 +27,7 @@ from trainyard.model.run import Run
         "kubernetes-sigs/kueue v0.18.0 pkg/controller/jobframework/validation.go: ValidateElasticJobAnnotation",
         "kubernetes-sigs/kueue v0.14.0 pkg/workloadslicing/workloadslicing.go: Enabled",
     ),
-    needs=("kueue.x-k8s.io",),
+    needs=(ELASTIC,),
 )
 def kueue_elastic_unsupported(run: Run) -> Iterator[Problem]:
     """The elastic-job annotation on a kind that does not support it."""

@@ -43,6 +43,7 @@ _RUNNING = frozenset(("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"))
         "kubernetes-sigs/jobset v0.12.0 pkg/webhooks/jobset_webhook.go: Default writes OnFailure if there is no policy",
         "github.com/kubernetes/kubernetes issue 102562",
     ),
+    needs=("batch/", "apps/", *_OF_JOBS.values()),
 )
 def restart_policy_refused(pod: Pod, context: Context) -> Iterator[Problem]:
     """Report a restart policy that the controller does not take."""
