@@ -86,10 +86,11 @@ def test_the_kinds_that_rules_name_count_as_checked() -> None:
     jobs = {kind for kind in named if kind.endswith(("Job", "Set", "Cluster", "Deployment", "Pod"))}
     # These are judged only together with others: what is wrapped, claims of volumes, pods of Services, labels of nodes,
     # queues with their checks, accounts of bindings, groups of nodes with the pods that select them,
-    # namespaces and priorities of pods, values that are added to a chart, and features beside the rules about them.
+    # namespaces and priorities of pods, values that are added to a chart, features beside the rules about them,
+    # and servers that select monitors and rules.
     beside = {"AdmissionCheck", "AppWrapper", "NodePool", "PersistentVolume", "Secret", "Service", "ServiceAccount"}
     beside |= {"ClusterConfig", "InferenceService", "Namespace", "PriorityClass", "StorageClass"}
-    beside |= {"HelmChartConfig", "NodeFeature"}
+    beside |= {"HelmChartConfig", "NodeFeature", "Prometheus", "ThanosRuler"}
     assert named - jobs - beside <= JUDGED_KINDS
 
 

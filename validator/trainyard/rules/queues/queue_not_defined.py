@@ -6,7 +6,8 @@ whose `queue` does not exist: "unable to find job queue".
 
 The rule looks at files in one folder. It reports the name of a ClusterQueue that no LocalQueue has, where a LocalQueue
 leads to it. It also reports a queue that no file defines, where a file defines one that no job names: a LocalQueue in
-the namespace of the job, or a queue of Volcano. `default` is a queue of every Volcano.
+the namespace of the job, or a queue of Volcano. `default` is a queue of every Volcano. The webhook does not look at the
+template of Volcano's CronJob: its jobs are refused when their time comes.
 
 Write the name of a queue that the files define.
 """
@@ -14,19 +15,23 @@ Write the name of a queue that the files define.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from trainyard.analysis.jobs.workloads import is_volcano
 from trainyard.analysis.objects.folders import SAME_FOLDER, distance
 from trainyard.analysis.objects.known_objects import is_known
+from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.document.placeholders import has_parameter
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.jobs.kueue import QUEUE
 from trainyard.facts.jobs.workloads import VOLCANO, group_of
 from trainyard.model.last_index import LastIndex
-from trainyard.model.run import Project, Resource, Run
+from trainyard.model.run import Project, Resource, Run, Workload
 
 _BUILT_IN = ("default", "root")
+# Where a CronJob of Volcano has the spec of its jobs.
+_TEMPLATE = ("jobTemplate", "spec")
 
 
 @rule(
@@ -39,13 +44,19 @@ _BUILT_IN = ("default", "root")
         "github.com/openshift/openshift-docs pull 109812",
         "kubernetes-sigs/kueue v0.19.2 pkg/scheduler/scheduler.go and pkg/controller/core: LocalQueue doesn't exist",
         "volcano-sh/volcano v1.15.1 pkg/webhooks/admission/jobs/validate/admit_job.go: unable to find job queue",
+        "volcano-sh/volcano ed72c7c pkg/webhooks/admission/cronjobs/validate/admit_cronjob.go; issue 5669",
     ),
     needs=("ClusterQueue", "LocalQueue", "scheduling.volcano.sh"),
 )
-def queue_not_defined(run: Run, context: Context) -> Iterator[Problem]:
+def queue_not_defined(run: Workload, context: Context) -> Iterator[Problem]:
     """Report names of queues that the files show to be wrong."""
+    if run.kind == "CronJob" and group_of(run.api_version) == VOLCANO:
+        at = run.at.child("spec", *_TEMPLATE)
+        yield from _of_volcano(run, at, mapping(run.spec, *_TEMPLATE), context.project)
+    if not run.is_job:
+        return
     if is_volcano(run):
-        yield from _of_volcano(run, context.project)
+        yield from _of_volcano(run, run.at.child("spec"), run.spec, context.project)
     name = run.labels.get(QUEUE)
     if not isinstance(name, str) or is_known(context.project, "LocalQueue", name):
         return
@@ -82,8 +93,8 @@ def _unused(run: Run, name: str, project: Project) -> Iterator[Problem]:
         )
 
 
-def _of_volcano(run: Run, project: Project) -> Iterator[Problem]:
-    name = text(run.spec, "queue")
+def _of_volcano(run: Run, at: Place, spec: dict[str, Any], project: Project) -> Iterator[Problem]:
+    name = text(spec, "queue")
     if not name or name in _BUILT_IN or has_parameter(name) or "$" in name:
         return
     queues = [one for one in project.of_kind("Queue") if group_of(one.api_version) == "scheduling.volcano.sh"]
@@ -92,7 +103,7 @@ def _of_volcano(run: Run, project: Project) -> Iterator[Problem]:
     free = [one for one in queues if one.name not in _named.of(project) and _is_near(one, run)]
     if free:
         yield Problem(
-            run.at.child("spec", "queue"),
+            at.child("queue"),
             f"no file defines the queue `{name}`: Volcano refuses the Job, unless the cluster has it",
             f"the files define `{free[0].name}`, which no job names",
             related=((free[0].at.child("metadata", "name"), "the unused queue"),),
@@ -105,7 +116,8 @@ def _is_near(one: Resource, run: Run) -> bool:
 
 def _find_named(project: Project) -> frozenset[str]:
     """Returns the queues that Volcano's jobs name, and those that are parents."""
-    jobs = (text(one.tree, "spec", "queue") for one in project.of_kind("Job") if group_of(one.api_version) == VOLCANO)
+    known = [one for one in project.of_kind("Job", "CronJob") if group_of(one.api_version) == VOLCANO]
+    jobs = (text(one.tree, "spec", *path, "queue") for one in known for path in ((), _TEMPLATE))
     parents = (text(one.tree, "spec", "parent") for one in project.of_kind("Queue"))
     return frozenset((*jobs, *parents, *_BUILT_IN))
 
