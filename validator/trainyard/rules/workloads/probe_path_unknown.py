@@ -30,7 +30,7 @@ _ELSEWHERE = ("--middleware", "--root-path", "--headless", "--grpc", "--config")
 
 @rule(
     code="WL035",
-    severity="error",
+    severity="warning",
     confidence="high",
     since="0.4.0",
     sources=(
