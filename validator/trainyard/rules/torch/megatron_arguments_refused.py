@@ -3,7 +3,11 @@
 `validate_args` asserts that a run is counted in iterations or in samples, that `--max-position-embeddings` covers
 `--seq-length`, and that the experts are a multiple of the expert-parallel size. `--overlap-param-gather` needs
 `--use-distributed-optimizer` and `--overlap-grad-reduce`. `--tp-comm-overlap` needs `--sequence-parallel`. Selective
-recomputation has no `--recompute-method`.
+recomputation has no `--recompute-method`. Virtual stages (`--num-layers-per-virtual-pipeline-stage`) need more than one
+pipeline stage.
+
+Each type of tokenizer reads its own files: GPT2BPETokenizer reads `--vocab-file` and `--merge-file`, and ignores
+`--tokenizer-model`. Llama2Tokenizer and HuggingFaceTokenizer read `--tokenizer-model`.
 
 Options of former releases have other names: `--activations-checkpoint-method` is `--recompute-method` since April 2022,
 and `--checkpoint-activations` is `--recompute-activations`. The rule reports them beside an option that only later
@@ -55,6 +59,16 @@ _NEEDS = (
     ("--overlap-param-gather", (_OF_OPTIMIZER, ("--overlap-grad-reduce",))),
     ("--tp-comm-overlap", (("--sequence-parallel",),)),
 )
+# Types of tokenizers that read `--vocab-file`, and those that read `--tokenizer-model`.
+_OF_VOCABULARY = frozenset(("GPT2BPETokenizer", "BertWordPieceLowerCase", "BertWordPieceCase"))
+_OF_MODEL = frozenset((
+    "HuggingFaceTokenizer", "Llama2Tokenizer", "SentencePieceTokenizer", "GPTSentencePieceTokenizer", "TikTokenizer",
+))  # fmt: skip
+_TYPE, _MODEL, _VOCABULARY = "--tokenizer-type", "--tokenizer-model", "--vocab-file"
+# A checkpoint or a file of metadata may name the tokenizer.
+_ELSEWHERE = ("--use-checkpoint-args", "--metadata-path", "--tokenizer-metadata", _VOCABULARY)
+_STAGES, _LAYERS = "--pipeline-model-parallel-size", "--num-layers"
+_OF_STAGE, _STAGES_OF_RANK = "--num-layers-per-virtual-pipeline-stage", "--num-virtual-stages-per-pipeline-rank"
 _SEQUENCE, _POSITIONS = "--seq-length", "--max-position-embeddings"
 _EXPERTS, _EXPERT_PARALLEL = "--num-experts", "--expert-model-parallel-size"
 
@@ -67,7 +81,10 @@ _EXPERTS, _EXPERT_PARALLEL = "--num-experts", "--expert-model-parallel-size"
     sources=(
         "NVIDIA/Megatron-LM d98e8a64 megatron/training/arguments.py: validate_args",
         "NVIDIA/Megatron-LM cfd2e216: --sequence-parallel, and the names of recomputation",
-        "github.com/NVIDIA/Megatron-LM issue 394",
+        "NVIDIA/Megatron-LM d98e8a64 megatron/training/arguments.py lines 953-1008, core_v0.12.0 line 432: stages",
+        "NVIDIA/Megatron-LM core_v0.12.0 megatron/training/tokenizer/tokenizer.py: build_tokenizer; d98e8a64 "
+        "megatron/core/tokenizers/utils/build_tokenizer.py lines 37-94",
+        "github.com/NVIDIA/Megatron-LM issues 394, 958 and 1431, pull request 5768",
     ),
     needs=("pretrain_",),
 )
@@ -79,8 +96,11 @@ def megatron_arguments_refused(container: Container) -> Iterator[Problem]:
     yield from _former(command)
     yield from _both(command)
     yield from _sizes(command, container)
-    if shows_all_options(command, container):
+    is_whole = shows_all_options(command, container)
+    yield from _stages(command, container, is_whole)
+    if is_whole:
         yield from _without(command)
+        yield from _tokenizer(command)
 
 
 def _former(command: Command) -> Iterator[Problem]:
@@ -113,6 +133,31 @@ def _sizes(command: Command, container: Container) -> Iterator[Problem]:
     if experts is not None and parallel is not None and experts[0] % parallel[0]:
         message = f"{experts[0]} experts are no multiple of the expert-parallel size {parallel[0]}: Megatron-LM stops"
         yield Problem(parallel[1], message, "write a size that divides the experts")
+
+
+def _stages(command: Command, container: Container, is_whole: bool) -> Iterator[Problem]:
+    if is_repeated(command, _STAGES, _OF_STAGE, _STAGES_OF_RANK):
+        return
+    stages, layers = size_of(command, container, _STAGES), size_of(command, container, _LAYERS)
+    one = stages[0] == 1 if stages is not None else is_whole and not command.has(_STAGES)
+    for name, none in ((_OF_STAGE, layers), (_STAGES_OF_RANK, (1, command.at))):
+        found = size_of(command, container, name)
+        # One virtual stage with all layers is none.
+        if one and found is not None and (none is None or found[0] != none[0]):
+            message = f"{name} needs several pipeline stages, and the run has one: Megatron-LM stops"
+            yield Problem(found[1], message, f"remove it, or raise {_STAGES}")
+
+
+def _tokenizer(command: Command) -> Iterator[Problem]:
+    kind = command.option_at(_TYPE)
+    if kind is None or is_repeated(command, _TYPE):
+        return
+    if kind[0] in _OF_VOCABULARY and command.has(_MODEL) and not command.has(_VOCABULARY):
+        message = f"{kind[0]} reads {_VOCABULARY} and no {_MODEL}: Megatron-LM stops, or takes a vocabulary of its own"
+        help_ = f"write --vocab-file and --merge-file, or a {_TYPE} that reads the model"
+        yield Problem(_place(command, _MODEL), message, help_)
+    elif kind[0] in _OF_MODEL and not command.has(_MODEL, *_ELSEWHERE):
+        yield Problem(kind[1], f"{kind[0]} needs {_MODEL}: Megatron-LM stops without it", f"add {_MODEL}")
 
 
 def _without(command: Command) -> Iterator[Problem]:

@@ -3,7 +3,8 @@
 Each rank belongs to one group of every kind of parallelism. Megatron-LM needs a number of ranks that is a multiple of
 tensor x pipeline x context, and of expert tensor x expert x pipeline. torchtitan needs a multiple of the product of its
 degrees. It counts context parallelism as one of them: `data_parallel_shard_degree` 8 with `context_parallel_degree` 8
-needs 64 GPUs.
+needs 64 GPUs. Its experts are shared among the ranks of a pipeline stage and replica: `expert_parallel_degree` 16 needs
+16 of them.
 
 The rule compares the sizes in the command with the ranks that torchrun starts. It does not know sizes in other files.
 
@@ -31,6 +32,10 @@ GROUPS = (
         "--parallelism.tensor-parallel-degree", "--parallelism.context-parallel-degree",
         "--parallelism.pipeline-parallel-degree",
     ),
+    (
+        "--parallelism.expert-parallel-degree", "--parallelism.expert-tensor-parallel-degree",
+        "--parallelism.data-parallel-replicate-degree", "--parallelism.pipeline-parallel-degree",
+    ),
 )  # fmt: skip
 
 
@@ -42,6 +47,7 @@ GROUPS = (
     sources=(
         "NVIDIA/Megatron-LM core_v0.15.0 megatron/core/parallel_state.py: initialize_model_parallel",
         "pytorch/torchtitan torchtitan/distributed/parallel_dims.py: ParallelDims._validate; issue 1184",
+        "pytorch/torchtitan v0.2.0 line 57, v0.2.2 line 201 and b5bcd76c line 188 of it: ranks of experts; pull 4258",
     ),
     needs=("parallel",),
 )
