@@ -67,6 +67,13 @@ def is_unused_patch(path: str) -> bool:
     return not any(name in _active_text(one) for one in folders)
 
 
+def is_built_by_kustomize(document: Document) -> bool:
+    """True if a kustomization in the folder of the document, or in two above, names its file."""
+    folder, name = os.path.split(document.source.name)
+    folders = [folder, os.path.dirname(folder), os.path.dirname(os.path.dirname(folder))]
+    return any(name in _active_text(one) for one in folders)
+
+
 def is_assertion(document: Document) -> bool:
     """True if test tools compare the document with an object of a cluster, and never create it."""
     name = os.path.basename(document.source.name)
