@@ -33,7 +33,7 @@ _WORDS = ("patch", "overlay", "override", "merge")
 _ASSERTION = re.compile(r"(?:(?:[0-9]+-+)?assert|[0-9]+-+errors?)(?:[-_][\w-]+)?\.(?:ya?ml|json)")
 _STEPS = re.compile(r"chainsaw-test(?:-[\w-]+)?\.ya?ml")
 _EXPECTED = re.compile(r"(?:.+[-_.])?expected(?:[-_][\w-]+)?\.(?:ya?ml|json)")
-_EXPECTED_IN = re.compile(r"(?:^|/)tests?/(?:.+/)?(?:expected(?:[-_][\w-]+)?|fixtures)/")
+_EXPECTED_IN = re.compile(r"(?:^|/)tests?/(?:.+/)?(?:expected(?:[-_][\w-]+)?|fixtures|samples)/")
 _ASSERTED = re.compile(rb"^[ \t-]*(?:assert|error):\s+file:[ \t]*['\"]?([\w./-]+)", re.MULTILINE)
 # How many folders above may hold the kustomization of a patch.
 _LEVELS = 2
@@ -94,8 +94,8 @@ def is_compared(path: str, top: str) -> bool:
     """True if a test compares the whole file with what it finds, and nothing creates the objects in it.
 
     Assertions of kuttl and Chainsaw have such names, or a test of Chainsaw in their folder names them. Programs that
-    write manifests are tested with files of their expected output, and programs that judge objects with fixtures, which
-    a folder of the tests may hold. Folders above `top`, the one that is linted, say nothing.
+    write manifests are tested with files of their expected output, and programs that judge objects with fixtures and
+    samples, which a folder of the tests may hold. Folders above `top`, the one that is linted, say nothing.
     """
     folder, name = os.path.split(path)
     named = _ASSERTION.fullmatch(name) or _EXPECTED.fullmatch(name) or _EXPECTED_IN.search(path.removeprefix(top))

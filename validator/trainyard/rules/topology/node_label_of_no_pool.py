@@ -5,8 +5,8 @@ known values". The usual cause is a label of an older NodePool that was renamed.
 
 The rule looks at labels without a domain, if the files have NodePools and no other groups of nodes. A label that no
 NodePool has, nor one like it, counts only if all NodePools are near the pod: in a folder beside it, above or below. A
-repository may hold several clusters, and a chart is installed beside pools of others. Labels that people set on nodes by hand have a domain in most clusters; suppress
-the finding for others.
+repository may hold several clusters, and a chart is installed beside pools of others. Labels that people set on nodes
+by hand have a domain in most clusters; suppress the finding for others.
 
 Add the label to `spec.template.metadata.labels` of a NodePool, or select one that it sets.
 """
