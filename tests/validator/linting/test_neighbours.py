@@ -190,8 +190,8 @@ def test_the_namespace_of_a_release_may_be_any(lint: Lint, name: str, found: boo
 def test_an_object_of_another_environment_may_have_other_keys(lint: Lint, other: str, found: bool) -> None:
     entry = "env: [{name: A, valueFrom: {secretKeyRef: {name: queue, key: user-5}}}]"
     reading = SET.replace("volumeMounts: [{name: messages, mountPath: /data}]", entry)
-    secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: queue}\nstringData: {user-1: a1b2}\n"
-    texts = {"gke/secret.yaml": secret, "gke/set.yaml": SET.replace("name: queue}", f"name: {other}}}", 1)}
+    data = "apiVersion: v1\nkind: Secret\nmetadata: {name: queue}\nstringData: {user-1: a1b2}\n"
+    texts = {"gke/secret.yaml": data, "gke/set.yaml": SET.replace("name: queue}", f"name: {other}}}", 1)}
     assert ("RF004" in lint({**texts, "oke/set.yaml": reading})) is found
 
 
