@@ -58,6 +58,63 @@ metadata:
 spec:
   containers: [{name: a, image: "registry.example.com/a:1"}]
 """
+CLASS = """apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: pool}
+provisioner: zfs.csi.openebs.io
+parameters: {compression: lz4, dedup: off}
+"""
+RUNNER = """apiVersion: v1
+kind: Pod
+metadata: {name: runner}
+spec:
+  containers:
+    - name: runner
+      image: registry.example.com/runner:1
+      env: [{name: CACHE, value: yes}]
+"""
+SET = """apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: queue}
+spec:
+  serviceName: queue
+  selector: {matchLabels: {app: queue}}
+  template:
+    metadata: {labels: {app: queue}}
+    spec:
+      containers:
+        - name: queue
+          image: registry.example.com/queue:1
+          volumeMounts: [{name: messages, mountPath: /data}]
+"""
+CLAIMS = """apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: queue}
+spec:
+  volumeClaimTemplates:
+    - metadata: {name: messages}
+      spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 5Gi}}}
+"""
+ACCOUNT = """apiVersion: v1
+kind: ServiceAccount
+metadata: {name: mesh, namespace: {{ .Values.system }}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: mesh, namespace: {{ .Release.Namespace }}}
+spec:
+  selector: {matchLabels: {app: mesh}}
+  template:
+    metadata: {labels: {app: mesh}}
+    spec:
+      serviceAccountName: mesh
+      containers: [{name: mesh, image: "registry.example.com/mesh:1"}]
+"""
+BUDGET = """apiVersion: policy/v1beta1
+kind: PodDisruptionBudget
+metadata: {name: mesh}
+spec: {minAvailable: 1, selector: {matchLabels: {app: mesh}}}
+"""
 Lint = Callable[..., str]
 
 
@@ -90,6 +147,60 @@ def test_pools_of_another_project_say_nothing_about_labels(lint: Lint, pool: str
     assert ("TP021" in lint({pool: POOL, server: SERVER})) is found
 
 
+@pytest.mark.parametrize(("other", "found"), [("serving/pools/pool.yaml", True), ("examples/batch/pool.yaml", False)])
+def test_a_pool_of_another_example_may_belong_to_the_pod_too(lint: Lint, other: str, found: bool) -> None:
+    pools = {"serving/pool.yaml": POOL, other: POOL.replace("name: cpu}", "name: batch}", 1)}
+    assert ("TP021" in lint({**pools, "serving/pools/server.yaml": SERVER})) is found
+
+
+def test_a_chart_is_installed_beside_pools_of_others(lint: Lint) -> None:
+    label = POOL.replace("ray-control-plane", "workload").replace('"true"', "gpu")
+    texts = {"server/Chart.yaml": CHART, "server/templates/pool.yaml": label, "server/templates/pod.yaml": SERVER}
+    assert "TP021" not in lint(texts)
+
+
+def test_kustomize_writes_words_for_booleans_in_quotes(lint: Lint) -> None:
+    texts = {"base/class.yaml": CLASS, "base/runner.yaml": RUNNER}
+    said = lint(texts)
+    assert "SM003" in said
+    assert "HV001" in said
+    said = lint({**texts, "base/kustomization.yaml": "resources: [class.yaml, runner.yaml]\n"})
+    assert "SM003" not in said
+    assert "HV001" not in said
+    assert "HV001" in lint({"base/runner.yaml": RUNNER.replace("yes", "true")})
+
+
+def test_a_patch_of_another_folder_may_add_the_claims_of_a_statefulset(lint: Lint) -> None:
+    assert "SM007" in lint({"base/set.yaml": SET})
+    assert "SM007" not in lint({"dev/claims.yaml": CLAIMS})
+
+
+@pytest.mark.parametrize(("name", "found"), [(".Release.Namespace", False), ("another", True)])
+def test_the_namespace_of_a_release_may_be_any(lint: Lint, name: str, found: bool) -> None:
+    template = ACCOUNT if not found else ACCOUNT.replace("{{ .Release.Namespace }}", name)
+    texts = {
+        "mesh/Chart.yaml": CHART,
+        "mesh/values.yaml": "system: mesh-system\n",
+        "mesh/templates/mesh.yaml": template,
+    }
+    assert ("RF001" in lint(texts)) is found
+
+
+@pytest.mark.parametrize(("other", "found"), [("queue", False), ("broker", True)])
+def test_an_object_of_another_environment_may_have_other_keys(lint: Lint, other: str, found: bool) -> None:
+    entry = "env: [{name: A, valueFrom: {secretKeyRef: {name: queue, key: user-5}}}]"
+    reading = SET.replace("volumeMounts: [{name: messages, mountPath: /data}]", entry)
+    data = "apiVersion: v1\nkind: Secret\nmetadata: {name: queue}\nstringData: {user-1: a1b2}\n"
+    texts = {"gke/secret.yaml": data, "gke/set.yaml": SET.replace("name: queue}", f"name: {other}}}", 1)}
+    assert ("RF004" in lint({**texts, "oke/set.yaml": reading})) is found
+
+
+@pytest.mark.parametrize(("newer", "found"), [("1.20", False), ("1.2", True), ("docs", True)])
+def test_an_old_release_beside_a_newer_one_is_for_old_clusters(lint: Lint, newer: str, found: bool) -> None:
+    current = BUDGET.replace("v1beta1", "v1")
+    assert ("SM005" in lint({"mesh/1.13/base/pdb.yaml": BUDGET, f"mesh/{newer}/base/pdb.yaml": current})) is found
+
+
 def test_variables_of_a_kustomization_are_replaced_in_secrets(lint: Lint) -> None:
     assert "SM012" not in lint({"base/secret.yaml": OIDC, "base/kustomization.yaml": VARS})
     assert "SM012" in lint({"base/kustomization.yaml": VARS.replace("oidc_client_id", "another")})
@@ -100,6 +211,10 @@ def test_values_that_a_user_of_a_chart_fills_in_are_not_missing(lint: Lint) -> N
     said = lint({**texts, "user/values.yaml": "account:\n"})
     assert "SM004" not in said
     assert "SM009" not in said
+    container = "containers: [{name: a, "
+    named = LABELLED.replace(container, 'containers: [{name: "run-{{ .Values.account }}", ')
+    assert "SM009" not in lint({**texts, "user/templates/pod.yaml": named, "user/values.yaml": "account:\n"})
+    assert "`run-` is no valid `name`" in lint({"pod.yaml": SERVER.replace("[{name: server", "[{name: run-")})
     said = lint({"user/templates/edit.yaml": BINDING.replace("    name: {{ .Values.account }}\n", "")})
     assert "`subjects[0]` needs `name`" in said
 

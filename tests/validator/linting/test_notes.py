@@ -215,6 +215,13 @@ def test_recorded_data_is_no_broken_object(lint: Lint, text: str, note: str) -> 
     assert "HV009" in lint(".", b='{"apiVersion": "v1", "kind": "Pod"}\n{"kind": "Pod"}\n')[1]
 
 
+def test_a_snapshot_of_jest_quotes_objects(lint: Lint) -> None:
+    text = '// Jest Snapshot v1\n\nexports[`pod 1`] = `\n"apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n"\n`;\n'
+    code, out, notes = lint(".", a=POD, b=text)
+    assert code == 0, out
+    assert "not checked: this is a snapshot of Jest" in notes
+
+
 def test_json_of_a_test_in_java_may_be_a_recorded_answer(lint: Lint) -> None:
     text = '{"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "a"}, '
     text += '"spec": {"backoffLimit": 3}}'

@@ -12,12 +12,23 @@ from gotemplate.tracked import Value, derived_origin
 
 # What may hold a `$` of a pattern: an escaped character, a class of characters, or the `$` that is the end of the text.
 _PART = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\$", re.DOTALL)
+_DASH = re.compile(r"(\\[wWdDsS])-(?!\])")
 _SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$]")
 
 
 def _pattern(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(_PART.sub(_in_python, text))
+    except re.error:
+        raise UnsupportedError(f"the pattern `{text}`") from None
+
+
+def _in_python(part: re.Match[str]) -> str:
     # `$` is only the end of the text in Go. In Python it also matches before a last line break.
-    return re.compile(_PART.sub(lambda part: r"\Z" if part[0] == "$" else part[0], text))
+    if part[0] == "$":
+        return r"\Z"
+    # No range begins with a class of characters: for Go, a dash behind one is a dash.
+    return _DASH.sub(r"\1\\-", part[0]) if part[0].startswith("[") else part[0]
 
 
 def _found(pattern: str, text: str) -> str:

@@ -80,6 +80,8 @@ def _other_form(reading: Reading, text: str) -> str | None:
     fault = reading.broken[0]
     if is_sealed(text):
         return SEALED
+    if text.startswith("// Jest Snapshot"):
+        return "not checked: this is a snapshot of Jest, a program that quotes what tests have made"
     if _MIME.search(text):
         return "not checked: this is MIME, which holds documents and is none"
     if _LINES.search(text) or _WORDS.search(text) or _is_template(text):

@@ -120,7 +120,7 @@ def release_documents(chart: Chart, default: Document, files: Sequence[Document]
         raise NotRenderedError(f"its templates cannot be rendered without Helm: {error!r}") from None
     templates = _TemplateSources(chart.folder)
     return [
-        TemplateDocument(one, layers, templates, about.name)
+        TemplateDocument(one, layers, templates, about)
         for one in made
         if not one.is_hook and one.tree.get("kind") != "CustomResourceDefinition"
     ]
@@ -171,13 +171,13 @@ class _TemplateSources:
 class TemplateDocument(RenderedDocument):
     """A rendered object. A place that is no copy of a value leads to the line of the template that writes it."""
 
-    __slots__ = ("_lines", "_made", "_release")
+    __slots__ = ("_about", "_lines", "_made")
 
-    def __init__(self, made: RenderedObject, layers: Layers, templates: _TemplateSources, release: str) -> None:
+    def __init__(self, made: RenderedObject, layers: Layers, templates: _TemplateSources, about: About) -> None:
         text = Document(Source(templates.name(made.template), made.text), 0, made.tree, ())
         super().__init__(made.tree, layers, made.origins, made.template.partition("/")[2], text)
         self._made = made
-        self._release = release
+        self._about = about
         self._lines = TemplateLines(text.source, templates.of(made.template))
 
     @property
@@ -189,7 +189,12 @@ class TemplateDocument(RenderedDocument):
     def release_and_chart(self) -> tuple[str, str] | None:
         """The names of the release and of the chart, or of its subchart."""
         folder = self._made.template.partition("/templates/")[0]
-        return self._release, folder.rpartition("/")[2]
+        return self._about.name, folder.rpartition("/")[2]
+
+    @property
+    def assumed_namespace(self) -> str:
+        """The namespace of a release in a folder."""
+        return self._about.namespace
 
     def locate(self, place: Place) -> Position:
         """Returns the position of the value behind the place, or of the line in the template."""

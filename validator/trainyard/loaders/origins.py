@@ -105,6 +105,11 @@ class RenderedDocument(Document):
         return None
 
     @property
+    def assumed_namespace(self) -> str:
+        """The namespace of a release that nobody named; empty if somebody did."""
+        return ""
+
+    @property
     def has_defaults_only(self) -> bool:
         """True if no values are given: a user of the chart sets what its defaults leave empty."""
         return self.layers.files[-1] is self.layers.defaults

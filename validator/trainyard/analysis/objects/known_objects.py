@@ -2,7 +2,8 @@
 
 Sources: kubernetes.io/docs/concepts/configuration (ConfigMap: `data`, `binaryData`; Secret: `data`, `stringData`);
 kustomize configMapGenerator and secretGenerator; bitnami-labs/sealed-secrets, external-secrets, cert-manager
-Certificate, kubevirt CDI DataVolume and fluid Dataset, which create an object of the given name.
+Certificate, kubevirt CDI DataVolume and fluid Dataset, which create an object of the given name. So does the
+ServiceAccount of Talos: siderolabs/talos internal/app/machined/pkg/controllers/kubeaccess/serviceaccount.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ _MAKERS: dict[str, tuple[str, tuple[str, ...]]] = {
     "DataVolume": ("PersistentVolumeClaim", ()),
     "Dataset": ("PersistentVolumeClaim", ()),
 }
+_TALOS = "talos.dev/"
 # Each reference is compared with all objects of its name.
 _MOST = 64
 _DATA = {"ConfigMap": ("data", "binaryData"), "Secret": ("data", "stringData")}
@@ -139,7 +141,9 @@ def _make_index(project: Project) -> _Index:
 
 def _of_resource(resource: Resource) -> Known:
     kind, name, keys = resource.kind, resource.name, None
-    if kind in _MAKERS:
+    if kind == "ServiceAccount" and resource.api_version.startswith(_TALOS):
+        kind = "Secret"
+    elif kind in _MAKERS:
         kind, path = _MAKERS[kind]
         name = text(resource.tree, *path) or name
     elif kind in _DATA:

@@ -29,9 +29,9 @@ def may_be_patched(at: Place, run: Run | None, project: Project, *names: str) ->
     texts = [_written_in_kustomizations.of(project)]
     if run is not None:
         texts += [
-            str(other.spec)
-            for other in project.runs
-            if (other.kind, other.name) == (run.kind, run.name) and other.at.document is not run.at.document
+            str(other.tree.get("spec"))
+            for other in project.of_kind(run.kind)
+            if other.name == run.name and other.at.document is not run.at.document
         ]
     return any(name in one for one in texts for name in names)
 

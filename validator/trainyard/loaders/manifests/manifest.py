@@ -14,6 +14,7 @@ from trainyard.loaders.manifests import jobs
 from trainyard.loaders.manifests.deepspeed import deepspeeds
 from trainyard.loaders.manifests.surroundings import FindScript, Neighbourhood
 from trainyard.loaders.manifests.templates import may_hold_pods, wrapped
+from trainyard.loaders.origins import RenderedDocument
 from trainyard.loaders.schemas.checking import misfits
 from trainyard.model.run import Network, Project, Resource
 
@@ -78,12 +79,18 @@ def _resource(tree: dict[str, Any], at: Place, wrapper: Resource | None) -> Reso
         kind=text(tree, "kind"),
         api_version=text(tree, "apiVersion"),
         name=text(metadata, "name") or text(metadata, "generateName"),
-        namespace=text(metadata, "namespace"),
+        namespace=_namespace(text(metadata, "namespace"), at),
         tree=tree,
         at=at,
         is_too_large=at.document.weight > SMALL and least_size(tree, MAX_OBJECT) > MAX_OBJECT,
         wrapper=wrapper,
     )
+
+
+def _namespace(name: str, at: Place) -> str:
+    """Returns the namespace of an object; empty if it is that of a release, which may be installed into any."""
+    document = at.document
+    return "" if isinstance(document, RenderedDocument) and name == document.assumed_namespace else name
 
 
 def _network(resource: Resource) -> Network:

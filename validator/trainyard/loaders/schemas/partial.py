@@ -34,7 +34,7 @@ _WORDS = ("patch", "overlay", "override", "merge")
 _ASSERTION = pattern(r"(?:(?:[0-9]+-+)?assert|[0-9]+-+errors?)(?:[-_][\w-]+)?\.(?:ya?ml|json)")
 _STEPS = pattern(r"chainsaw-test(?:-[\w-]+)?\.ya?ml")
 _EXPECTED = pattern(r"(?:.+[-_.])?expected(?:[-_][\w-]+)?\.(?:ya?ml|json)")
-_EXPECTED_IN = pattern(r"(?:^|/)tests?/(?:.+/)?(?:expected(?:[-_][\w-]+)?|fixtures)/")
+_EXPECTED_IN = pattern(r"(?:^|/)tests?/(?:.+/)?(?:expected(?:[-_][\w-]+)?|fixtures|samples)/")
 _ASSERTED = pattern(rb"^[ \t-]*(?:assert|error):\s+file:[ \t]*['\"]?([\w./-]+)", re.MULTILINE)
 # How many folders above may hold the kustomization of a patch.
 _LEVELS = 2
@@ -68,6 +68,13 @@ def is_unused_patch(path: str) -> bool:
     return not any(name in _active_text(one) for one in folders)
 
 
+def is_built_by_kustomize(document: Document) -> bool:
+    """True if a kustomization in the folder of the document, or in two above, names its file."""
+    folder, name = os.path.split(document.source.name)
+    folders = [folder, os.path.dirname(folder), os.path.dirname(os.path.dirname(folder))]
+    return any(name in _active_text(one) for one in folders)
+
+
 def is_assertion(document: Document) -> bool:
     """True if test tools compare the document with an object of a cluster, and never create it."""
     name = os.path.basename(document.source.name)
@@ -88,8 +95,8 @@ def is_compared(path: str, top: str) -> bool:
     """True if a test compares the whole file with what it finds, and nothing creates the objects in it.
 
     Assertions of kuttl and Chainsaw have such names, or a test of Chainsaw in their folder names them. Programs that
-    write manifests are tested with files of their expected output, and programs that judge objects with fixtures, which
-    a folder of the tests may hold. Folders above `top`, the one that is linted, say nothing.
+    write manifests are tested with files of their expected output, and programs that judge objects with fixtures and
+    samples, which a folder of the tests may hold. Folders above `top`, the one that is linted, say nothing.
     """
     folder, name = os.path.split(path)
     named = _ASSERTION.fullmatch(name) or _EXPECTED.fullmatch(name) or _EXPECTED_IN.search(path.removeprefix(top))

@@ -7,7 +7,8 @@ with other numbers, and `betas` is a list of two; only `"auto"` is replaced, by 
 
 The rule knows DeepSpeed's schedulers, Adam and AdamW. A program that brings its own optimizer, such as Megatron, does
 not read `optimizer`, and its files often have `max_grad_norm`. It is reported where the Trainer reads the file: its
-command names it, or a value is `"auto"`.
+command names it, or a value is `"auto"`. A missing parameter is reported there too, and where a job uses the file:
+other programs count the steps themselves.
 
 Correct the name, or remove the quotes.
 """
@@ -54,7 +55,7 @@ def ds_parameter_refused(deepspeed: DeepSpeed) -> Iterator[Problem]:
     if isinstance(name, str) and name in SCHEDULERS and isinstance(params, dict):
         yield from _unknown(name, params, SCHEDULERS[name], at.child("params"))
         missing = [one for one in REQUIRED.get(name, ()) if one not in params]
-        if missing:
+        if missing and (deepspeed.run is not None or _is_of_trainer(deepspeed, params)):
             place = at.child("params").key() if params else at.child("type")
             yield Problem(place, f"{name} lacks `{missing[0]}`: every process stops", f"add `{missing[0]}`")
     optimizer = mapping(deepspeed.config, "optimizer")

@@ -27,6 +27,9 @@ ZERO = "zero_optimization"
 # Names that are found in the field, and too different for a guess. Source: deepspeedai/DeepSpeed pull 1103.
 MISNAMED = {"micro_batch_per_gpu": "train_micro_batch_size_per_gpu"}
 
+# Sections of which releases up to 0.16 read single keys.
+_ONCE_LOOSE = ("fp16", "bf16")
+
 
 @rule(
     code="DS007",
@@ -45,7 +48,8 @@ def ds_unknown_key(deepspeed: DeepSpeed) -> Iterator[Problem]:
         path = section.split(".")
         for key in mapping(deepspeed.config, *path):
             if key not in known:
-                message = f"unknown key `{key}` in {section}: DeepSpeed rejects the configuration"
+                refusing = "DeepSpeed from 0.17 on" if section in _ONCE_LOOSE else "DeepSpeed"
+                message = f"unknown key `{key}` in {section}: {refusing} rejects the configuration"
                 yield _problem(deepspeed.at.child(*path, key), key, known, message)
     for section, known in LOOSE_SECTIONS.items():
         for key in mapping(deepspeed.config, section):

@@ -6,7 +6,8 @@ kubelet mounts an empty folder in the place of the file, and the program fails w
 
 The rule ignores optional references, objects without any data, which something else fills, and those that an object
 of an operator names: its controller may write more keys into them. An operator may also fill a Secret of another file
-that nothing names. Such a Secret is reported only if it has a key much like the one that is missing.
+that nothing names. Such a Secret is reported only if it has a key much like the one that is missing. An object of
+another folder is left alone if that folder has a job of the same kind and name too: it is another environment.
 
 Write the key as in the object, or add it there.
 """
@@ -15,12 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.objects.folders import APART, distance
 from trainyard.analysis.objects.known_objects import Known, everywhere, fitting
 from trainyard.analysis.objects.makers import is_named_by_operator
 from trainyard.analysis.objects.references import Reference, references
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
-from trainyard.model.run import Workload
+from trainyard.model.run import Project, Workload
 
 
 @rule(
@@ -49,6 +51,8 @@ def key_not_in_object(run: Workload, context: Context) -> Iterator[Problem]:
         near = closest_match(one.key, keys, 0.6)
         if (near is None and _may_have_more(one, found[0])) or is_named_by_operator(context.project, one.name):
             continue
+        if _is_of_another_environment(found[0], run, context.project):
+            continue
         yield Problem(
             one.at,
             f"{one.kind} `{one.name}` has no key `{one.key}`",
@@ -60,3 +64,10 @@ def key_not_in_object(run: Workload, context: Context) -> Iterator[Problem]:
 def _may_have_more(reference: Reference, known: Known) -> bool:
     """True for a Secret that was not written together with the pod: a controller may add keys to it."""
     return known.kind == "Secret" and known.at.document.source is not reference.at.document.source
+
+
+def _is_of_another_environment(known: Known, run: Workload, project: Project) -> bool:
+    """True if an object is apart from its run, and another run of the same kind and name is near it."""
+    if distance(known.at, run.at) < APART:
+        return False
+    return any(one.name == run.name and distance(known.at, one.at) < APART for one in project.of_kind(run.kind))

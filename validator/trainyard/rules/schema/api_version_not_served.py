@@ -9,7 +9,8 @@ The replacement often has other fields, so changing the version alone is not eno
 against a schema.
 
 With a target such as `kubernetes=1.15`, versions that this release still serves are not reported. Neither is a
-file with the name of a patch that no kustomization names.
+file with the name of a patch that no kustomization names, nor one in a folder such as `1.13` beside `1.20`: it is for
+clusters of its time.
 
 Convert the object to the version that the message names.
 """
@@ -20,6 +21,7 @@ from collections.abc import Iterator
 
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.versions import before
+from trainyard.loaders.schemas.former_releases import is_of_former_release
 from trainyard.loaders.schemas.partial import is_unused_patch
 from trainyard.model.run import Misfit
 
@@ -39,7 +41,8 @@ def api_version_not_served(misfit: Misfit, context: Context) -> Iterator[Problem
     """Report an API version that was removed, unless the target is an older release."""
     if misfit.fault != "not served" or _is_served(misfit, context):
         return
-    if not is_unused_patch(misfit.at.document.source.name):
+    path = misfit.at.document.source.name
+    if not is_unused_patch(path) and not is_of_former_release(path):
         yield Problem(misfit.at, misfit.message, misfit.help)
 
 

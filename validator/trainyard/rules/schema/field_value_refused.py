@@ -8,6 +8,7 @@ bool" or "Unsupported value". The usual causes are quotes around a number or `tr
 Kubernetes takes numbers and texts as quantities (`cpu: 2`, `cpu: "2"`), and null for every field that is not required.
 The limits are those of the API server and of the operators' CRDs. Rules of a CRD that compare several fields are not
 checked. A text that a program fills in later, such as `{{ .Values.replicas }}` or `${REPLICAS}`, fits every field.
+kustomize reads `yes`, `off` and their like as texts, and writes them in quotes.
 
 Write a value of the type that the message names.
 """
@@ -17,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.objects.scalars import unquoted_scalar
+from trainyard.analysis.objects.scalars import is_quoted_by_kustomize, unquoted_scalar
 from trainyard.document.document import Edit, SetValue
 from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Problem, rule
@@ -40,7 +41,7 @@ _SWITCHES = {"true": True, "false": False}
 )
 def field_value_refused(misfit: Misfit) -> Iterator[Problem]:
     """Report a value that does not fit the type of its field."""
-    if misfit.fault != "wrong value":
+    if misfit.fault != "wrong value" or (misfit.wanted == "s" and is_quoted_by_kustomize(misfit.at, misfit.value)):
         return
     value, told = _right(misfit), misfit.help
     edits: tuple[Edit, ...] = ()

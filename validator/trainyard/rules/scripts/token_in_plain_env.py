@@ -6,7 +6,7 @@ committed once must be revoked.
 
 The rule ignores values that refer to something else (`$(NAME)`, `${NAME}`, a path, `file://`), values that are empty,
 too short, or obvious placeholders (`<your token>`, `ch4ngeme`, `test-only`, `from_file`, also in base64), defaults that
-everyone knows (`minio123`), and names of a tokenizer's special tokens, such as `EOS_TOKEN`.
+everyone knows or guesses (`minio123`, `rootsecret`), and names of a tokenizer's special tokens, such as `EOS_TOKEN`.
 
 Put the value into a Secret and refer to it with `valueFrom.secretKeyRef`.
 """
@@ -40,6 +40,8 @@ LETTERS = str.maketrans("0134", "oiea")
 WORDS = pattern(r"[a-z]+(?:[-_.][a-z]+)*\Z")
 # The name of a variable or of a key, as `HF_TOKEN` and `nvapi-NVKEY`.
 CAPITALS = pattern(r"(?:[a-z]{2,6}[-_])?[A-Z]+(?:_[A-Z]+)*\Z")
+# Passwords that everybody tries first: a word, or a name and a word, such as `rootsecret`.
+GUESSED = pattern(r"(?:[a-z]+[-_]?)?(?:secret|password|passwd|pass)[-_]?\d{0,4}!?\Z", re.IGNORECASE)
 SHORTEST = 8
 # Passwords of quick starts and of images, which reveal nothing: MinIO's, and those of the manuals of databases.
 KNOWN = frozenset(
@@ -66,6 +68,7 @@ def token_in_plain_env(setting: Setting) -> Iterator[Problem]:
     if (
         len(value) < SHORTEST
         or value.lower() in KNOWN
+        or GUESSED.match(value)
         or REFERENCE.match(value)
         or any(PLACEHOLDER.match(form) for form in (value, value.translate(LETTERS), _decoded(value)))
         or any(space in value for space in " \n")

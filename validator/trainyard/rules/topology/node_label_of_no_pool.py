@@ -5,8 +5,8 @@ known values". The usual cause is a label of an older NodePool that was renamed.
 
 The rule looks at labels without a domain, if the files have NodePools and no other groups of nodes. A label that no
 NodePool has, nor one like it, counts only if all NodePools are near the pod: in a folder beside it, above or below. A
-repository may hold several clusters. Labels that people set on nodes by hand have a domain in most clusters; suppress
-the finding for others.
+repository may hold several clusters, and a chart is installed beside pools of others. Labels that people set on nodes
+by hand have a domain in most clusters; suppress the finding for others.
 
 Add the label to `spec.template.metadata.labels` of a NodePool, or select one that it sets.
 """
@@ -21,6 +21,7 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match
+from trainyard.loaders.origins import RenderedDocument
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Pod, Project
 
@@ -52,7 +53,8 @@ def node_label_of_no_pool(pod: Pod, context: Context) -> Iterator[Problem]:
             near = (
                 closest_match(str(name), sorted(known), 0.7) if values is None else closest_match(written, values, 0.6)
             )
-            if values is None and near is None and not _is_near(pod, context.project):
+            is_installed = isinstance(pod.at.document, RenderedDocument)
+            if near is None and (is_installed or (values is None and not _is_near(pod, context.project))):
                 continue
             yield Problem(
                 pod.at.child("nodeSelector", name),

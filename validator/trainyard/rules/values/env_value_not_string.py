@@ -5,7 +5,8 @@
 struct field EnvVar.value of type string". Nothing is created. A Helm chart has the same fault when a template prints a
 value without `quote`.
 
-Kubernetes reads YAML 1.1, where `yes`, `no`, `on`, `off`, `y` and `n` are also booleans.
+Kubernetes reads YAML 1.1, where `yes`, `no`, `on`, `off`, `y` and `n` are also booleans. kustomize reads them as
+texts, and writes quotes.
 
 A null value is the empty string and is not reported.
 
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.objects.scalars import unquoted_scalar
+from trainyard.analysis.objects.scalars import is_quoted_by_kustomize, unquoted_scalar
 from trainyard.document.document import SetValue
 from trainyard.engine.rule import Problem, rule
 from trainyard.loaders.manifests.pods import as_text
@@ -39,7 +40,7 @@ TYPES = {bool: "boolean", int: "number", float: "number", list: "list", dict: "m
 def env_value_not_string(setting: Setting) -> Iterator[Problem]:
     """Report a number, a boolean or a structure as the value of a variable."""
     kind = TYPES.get(type(setting.raw))
-    if kind is None or setting.via not in ("env", "envFrom"):
+    if kind is None or setting.via not in ("env", "envFrom") or is_quoted_by_kustomize(setting.at, setting.raw):
         return
     text = unquoted_scalar(setting.at) or as_text(setting.raw)
     yield Problem(

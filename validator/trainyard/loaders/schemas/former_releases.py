@@ -1,0 +1,38 @@
+"""Folders with the files of several releases of one program: those of former ones are for clusters of their time."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+
+from trainyard.document.disk_answers import remembered
+
+_RELEASE = re.compile(r"v?([0-9]+(?:\.[0-9]+)+)")
+
+
+def is_of_former_release(path: str) -> bool:
+    """True if a folder of the path is named after a release, and one beside it after a newer one: `1.13` and `1.20`."""
+    folder = os.path.dirname(path)
+    while folder:
+        parent, name = os.path.split(folder)
+        own = _release(name)
+        if own and own < _newest(parent):
+            return True
+        if parent == folder:
+            break
+        folder = parent
+    return False
+
+
+def _release(name: str) -> tuple[int, ...]:
+    found = _RELEASE.fullmatch(name)
+    return tuple(map(int, found[1].split("."))) if found is not None else ()
+
+
+@remembered
+def _newest(folder: str) -> tuple[int, ...]:
+    """Returns the newest release after which a folder in this one is named; empty without any."""
+    with suppress(OSError):
+        return max((_release(entry.name) for entry in os.scandir(folder or ".") if entry.is_dir()), default=())
+    return ()
