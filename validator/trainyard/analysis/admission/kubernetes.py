@@ -166,13 +166,13 @@ def _end_port(port: Any, at: Place) -> Iterator[Refused]:
         yield from ordered("port", "endPort")(port, at)
 
 
-def _percent(name: str) -> Check:
+def _percent(name: str, most: int | None = 100) -> Check:
     def check(tree: Any, at: Place) -> Iterator[Refused]:
         value = mapping(tree).get(name)
         if isinstance(value, str) and value.isdigit():
             yield Refused(at.child(name), f'`"{value}"` is a text: {name} takes a number or a percentage', "no quotes")
-        elif isinstance(value, str) and (amount(value) or 0) > 100:
-            yield Refused(at.child(name), f"`{name}` is above 100%", "write at most 100%")
+        elif most is not None and isinstance(value, str) and (amount(value) or 0) > most:
+            yield Refused(at.child(name), f"`{name}` is above {most}%", f"write at most {most}%")
 
     return check
 
@@ -381,10 +381,8 @@ ROWS: Mapping[tuple[str, str], tuple[Row, ...]] = {
         *_SERVERS,
         Row("spec", _progress, "apps/validation/validation.go: ValidateDeploymentSpec"),
         Row("spec.strategy.rollingUpdate", _standstill, "apps/validation: ValidateRollingUpdateDeployment"),
-        *(
-            Row("spec.strategy.rollingUpdate", _percent(name), "apps/validation: ValidatePositiveIntOrPercent")
-            for name in ("maxSurge", "maxUnavailable")
-        ),
+        Row("spec.strategy.rollingUpdate", _percent("maxSurge", None), "apps/validation: ValidatePositiveIntOrPercent"),
+        Row("spec.strategy.rollingUpdate", _percent("maxUnavailable"), "apps/validation: IsNotMoreThan100Percent"),
     ),
     ("apps", "ReplicaSet"): _SERVERS,
     ("apps", "StatefulSet"): (

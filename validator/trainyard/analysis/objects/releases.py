@@ -24,7 +24,7 @@ class DeclaredRelease(NamedTuple):
     """A release of a chart; `values` are those of the object, `at` is the place of the chart's name.
 
     `values_at` is the place of the values, present or not; None if they are text in the object. `version` is empty if
-    the object leaves it open.
+    the object leaves it open. `is_open` is true if further values come from somewhere else, and are not known.
     """
 
     chart: str
@@ -32,6 +32,7 @@ class DeclaredRelease(NamedTuple):
     at: Place
     values_at: Place | None
     version: str = ""
+    is_open: bool = False
 
     def flag(self, *path: str) -> bool | None:
         """Returns a boolean value, None if the object leaves it to the chart."""
@@ -95,10 +96,14 @@ def releases_of(resource: Resource, documents: Sequence[Document] = ()) -> Itera
             at.child("chart", "spec", "chart"),
             at.child("values"),
             text(spec, "chart", "spec", "version"),
+            bool(items(spec, "valuesFrom")),
         )
     elif resource.kind == "HelmChart":
         values = _read(text(spec, "valuesContent"))
-        yield DeclaredRelease(_name(text(spec, "chart")), values, at.child("chart"), None, text(spec, "version"))
+        is_open = bool(items(spec, "valuesSecrets"))
+        yield DeclaredRelease(
+            _name(text(spec, "chart")), values, at.child("chart"), None, text(spec, "version"), is_open
+        )
     elif resource.kind == "Application":
         yield from _sources(resource, documents)
 
@@ -124,7 +129,8 @@ def _sources(resource: Resource, documents: Sequence[Document]) -> Iterator[Decl
             _set(values := dict(values), text(parameter, "name"), text(parameter, "value"))
         written = place.child("helm", "valuesObject") if "valuesObject" in helm else None
         version = text(source, "targetRevision")
-        yield DeclaredRelease(_name(text(source, "chart")), values, place.child("chart"), written, version)
+        is_open = bool(items(helm, "valueFiles"))
+        yield DeclaredRelease(_name(text(source, "chart")), values, place.child("chart"), written, version, is_open)
 
 
 def _name(chart: str) -> str:

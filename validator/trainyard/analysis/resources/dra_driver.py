@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from trainyard.analysis.objects.releases import releases
+from trainyard.analysis.objects.releases import DeclaredRelease, releases
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
 from trainyard.model.last_index import LastIndex
@@ -17,10 +17,14 @@ OWN = "gpuResourcesEnabledOverride"
 
 
 class Driver(NamedTuple):
-    """The values of one release of the driver, with a place in them."""
+    """The values of one release of the driver, with a place in them.
+
+    `release` is the object that declares it; None for a file of values.
+    """
 
     values: dict[str, Any]
     at: Place
+    release: DeclaredRelease | None = None
 
 
 def drivers(project: Project) -> tuple[Driver, ...]:
@@ -29,7 +33,7 @@ def drivers(project: Project) -> tuple[Driver, ...]:
 
 
 def _find(project: Project) -> tuple[Driver, ...]:
-    found = [Driver(one.values, one.at) for one in releases(project) if one.chart in CHARTS]
+    found = [Driver(one.values, one.at, one) for one in releases(project) if one.chart in CHARTS]
     for document in project.documents:
         tree = mapping(document.tree)
         if OWN in tree and "kind" not in tree:

@@ -22,7 +22,10 @@ from trainyard.model.run import Run
     severity="error",
     confidence="high",
     since="0.4.0",
-    sources=("github.com/kubeflow/trainer issue 4030: both jobs with the label get the command",),
+    sources=(
+        "kubeflow/trainer v2.3.0 pkg/runtime/framework/plugins/jobset/builder.go: Builder.Trainer",
+        "github.com/kubeflow/trainer issue 4030: both jobs with the label get the command",
+    ),
     needs=(ANCESTOR,),
 )
 def trainjob_command_replaces_sshd(run: Run) -> Iterator[Problem]:

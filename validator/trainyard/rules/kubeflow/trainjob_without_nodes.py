@@ -22,7 +22,11 @@ FIELDS = ("numNodes", "numProcPerNode")
     severity="error",
     confidence="high",
     since="0.4.0",
-    sources=("github.com/kubeflow/trainer issue 3805 and pull 3809",),
+    sources=(
+        "kubeflow/trainer v2.3.0 pkg/runtime/framework/plugins/plainml/plainml.go and torch/torch.go: EnforceMLPolicy",
+        "pytorch 2.15.0 torch/distributed/run.py: determine_local_world_size",
+        "github.com/kubeflow/trainer issue 3805 and pull 3809",
+    ),
     needs=("TrainJob",),
 )
 def trainjob_without_nodes(resource: Resource) -> Iterator[Problem]:

@@ -5,7 +5,7 @@ that they cannot parse, and say that the network plugin is not ready, or that th
 no comments, and no comma before a closing bracket.
 
 The rule reads entries that hold a `cniVersion` or end with `.conflist`. It leaves out those with values to fill in,
-such as `__CNI_MTU__` or `${MTU}`.
+such as `__CNI_MTU__`, `${MTU}` or `MTU` without quotes.
 
 Write strict JSON.
 """
@@ -20,7 +20,9 @@ from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Resource
 
-_TO_FILL_IN = re.compile(r"__\w+__|\$\{?\w|\{\{|<[A-Za-z_ -]+>|@\w+@")
+_TO_FILL_IN = re.compile(
+    r"__\w+__|\$[{(]?\w|\{\{|<[A-Za-z_ -]+>|@\w+@|%\w+%|\[\[ ?\.|:\s?(?:[A-Z][A-Z0-9_]{2,}|\{\w+\})\s?[,}\]\n]"
+)
 
 
 @rule(

@@ -1,8 +1,8 @@
-"""A configuration of CNI lacks `cniVersion` at its top, so the runtime or Multus cannot use it.
+"""A configuration of CNI lacks `cniVersion` at its top, so it counts as one of the oldest version.
 
 A list of plugins has one version for all of them, beside `plugins`. The version within a plugin is replaced by that of
-the list. Without one, the list counts as one of version 0.1.0, which has no chains of plugins: plugins such as `sbr`
-find no result of the one before them, and the pod stays in `ContainerCreating`.
+the list. Without one, the list counts as one of version 0.1.0. Results of this version name no interfaces: plugins such
+as `bandwidth` fail, and the status of the pod lacks the network. Some plugins work nevertheless.
 
 A file of Multus that names its networks by `clusterNetwork` needs a version of its own. With `delegates`, each delegate
 has one.
@@ -28,7 +28,7 @@ _VERSION = "cniVersion"
 
 @rule(
     code="NT064",
-    severity="error",
+    severity="warning",
     confidence="high",
     since="0.4.0",
     sources=(

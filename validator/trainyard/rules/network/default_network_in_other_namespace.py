@@ -5,7 +5,7 @@ additional networks, a name without a namespace means a NetworkAttachmentDefinit
 `kube-system`, or what `multusNamespace` says. Multus then looks for a file of the node with this name, finds none, and
 the pod stays in `ContainerCreating`.
 
-The rule applies if the files define the network in the namespace of the pod alone.
+The rule applies if the files define the network in the namespace of the pod alone, and no file has `multusNamespace`.
 
 Write the namespace before the name, as in `training/fast`, or define the network in `kube-system`.
 """
@@ -16,8 +16,8 @@ from collections.abc import Iterator
 
 from trainyard.analysis.network import multus
 from trainyard.analysis.network.multus import Malformed
-from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Pod, Project, Resource
 
 _ANNOTATION = "v1.multus-cni.io/default-network"
@@ -32,7 +32,8 @@ _OWN = ("", "kube-system", "openshift-multus")
     confidence="high",
     since="0.4.0",
     sources=(
-        "k8snetworkplumbingwg/multus-cni pkg/k8sclient/k8sclient.go: tryLoadK8sPodDefaultNetwork",
+        "k8snetworkplumbingwg/multus-cni v4.2.2 pkg/k8sclient/k8sclient.go: tryLoadK8sPodDefaultNetwork; "
+        "pkg/types/conf.go: defaultMultusNamespace",
         "github.com/k8snetworkplumbingwg/multus-cni issue 1291",
     ),
     needs=(_ANNOTATION,),
@@ -67,5 +68,11 @@ def _only(project: Project, name: str, namespace: str) -> Resource | None:
 
 
 def _has_other_namespace(project: Project) -> bool:
-    texts = [text for one in project.of_kind("ConfigMap") for text in mapping(one.tree, "data").values()]
-    return any(isinstance(text, str) and "multusNamespace" in text for text in texts)
+    return _told.of(project)
+
+
+def _is_told(project: Project) -> bool:
+    return any("multusNamespace" in document.source.text for document in project.documents)
+
+
+_told: LastIndex[Project, bool] = LastIndex(_is_told)

@@ -2,7 +2,11 @@
 
 The charts of the GPU operator and of the device plugin create a ConfigMap from files in the values: `data` of
 `migManager.config` and `devicePlugin.config`, and `config.map`. Each entry is the text of a file. Written as YAML
-without `|`, it becomes a mapping, and the API server refuses the ConfigMap, and with it the release.
+without `|`, it becomes a mapping. The API server refuses the ConfigMap of the GPU operator, and Helm cannot render that
+of the device plugin, so the release fails.
+
+The rule leaves out values that the charts do not use: those without `create: true` of the GPU operator, and
+`config.map` beside `config.name`.
 
 Write `|` behind the name of the file.
 """
@@ -10,6 +14,7 @@ Write `|` behind the name of the file.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from trainyard.analysis.objects.releases import releases
 from trainyard.document.lookup import mapping
@@ -38,12 +43,18 @@ def chart_data_not_text(project: Project) -> Iterator[Problem]:
     """Report files in values that are no text."""
     for release in releases(project):
         for path in _PATHS.get(release.chart, ()):
+            if not _is_used(mapping(release.values, *path[:-1]), path[-1]):
+                continue
             for name, content in mapping(release.values, *path).items():
                 if isinstance(content, dict | list):
                     at = release.place(*path, name)
                     yield Problem(
                         at.key() if release.values_at is not None else at,
-                        f"`{'.'.join((*path, name))}` is no text, and the chart writes it into a ConfigMap: the API "
-                        "server refuses it",
+                        f"`{'.'.join((*path, name))}` is no text, and the chart writes it into a ConfigMap: the "
+                        "release fails",
                         f"write `{name}: |`, so that the file is text",
                     )
+
+
+def _is_used(config: dict[str, Any], field: str) -> bool:
+    return not config.get("name") if field == "map" else config.get("create") is True

@@ -1,10 +1,12 @@
 """A claim shares its GPU in a way whose feature gate is off in NVIDIA's DRA driver, so the pod does not start.
 
 The driver refuses a `GpuConfig` with `strategy: TimeSlicing` unless its feature gate `TimeSlicingSettings` is on, and
-one with `strategy: MPS` without `MPSSupport`: "unknown GPU sharing strategy". Both are off by default.
+one with `strategy: MPS` without `MPSSupport`: "unknown GPU sharing strategy". Both are off by default. Releases before
+25.8 have no such gates.
 
 The rule applies if the values of one release of the chart `nvidia-dra-driver-gpu` are in the files: those of an object,
-or a file of values with `gpuResourcesEnabledOverride`, which this chart alone has.
+or a file of values with `gpuResourcesEnabledOverride`, which this chart alone has, beside a claim of Kubernetes 1.34.
+It leaves out releases with further values that are not in the files.
 
 Turn the gate on under `featureGates` in the values of the chart, or remove `sharing`.
 """
@@ -13,13 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.resources.dra_driver import CHARTS, OWN, drivers
+from trainyard.analysis.resources.dra_driver import CHARTS, OWN, Driver, drivers
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Resource
+from trainyard.startup import pattern
 
 _GATES = {"TimeSlicing": "TimeSlicingSettings", "MPS": "MPSSupport"}
+# The first release with the gates; the chart of kubernetes-sigs is newer.
+_FIRST = (25, 8)
+_RELEASE = pattern(r"v?(\d+)\.(\d+)")
+_DRIVER = "gpu.nvidia.com"
 _PATHS = {"ResourceClaim": ("spec", "devices"), "ResourceClaimTemplate": ("spec", "spec", "devices")}
 
 
@@ -29,7 +36,9 @@ _PATHS = {"ResourceClaim": ("spec", "devices"), "ResourceClaimTemplate": ("spec"
     confidence="high",
     since="0.4.0",
     sources=(
-        "kubernetes-sigs/dra-driver-nvidia-gpu pkg/featuregates/featuregates.go: TimeSlicingSettings, MPSSupport",
+        "kubernetes-sigs/dra-driver-nvidia-gpu v25.8.0 pkg/featuregates/featuregates.go: "
+        "TimeSlicingSettings, MPSSupport",
+        "kubernetes-sigs/dra-driver-nvidia-gpu v25.8.0 api/nvidia.com/resource/v1beta1/gpuconfig.go: Normalize",
         "github.com/kubernetes-sigs/dra-driver-nvidia-gpu issue 762",
     ),
     needs=(*CHARTS, OWN),
@@ -39,9 +48,9 @@ def dra_sharing_gate_off(resource: Resource, context: Context) -> Iterator[Probl
     path = _PATHS.get(resource.kind, ())
     shared = list(_strategies(resource, path)) if path else []
     found = drivers(context.project) if shared else ()
-    if len(found) != 1:
+    if len(found) != 1 or not _has_gates(found[0], resource):
         return
-    values, driver_at = found[0]
+    values, driver_at, _ = found[0]
     for strategy, at in shared:
         gate = _GATES.get(strategy)
         if gate is not None and str(mapping(values, "featureGates").get(gate)).lower() != "true":
@@ -53,9 +62,19 @@ def dra_sharing_gate_off(resource: Resource, context: Context) -> Iterator[Probl
             )
 
 
+def _has_gates(driver: Driver, resource: Resource) -> bool:
+    """True if the driver is certainly a release with the gates, and all of its values are known."""
+    if driver.release is None:
+        return "featureGates" in driver.values or resource.api_version == "resource.k8s.io/v1"
+    found = _RELEASE.match(driver.release.version) if driver.release.chart == CHARTS[0] else None
+    return not driver.release.is_open and (found is None or (int(found[1]), int(found[2])) >= _FIRST)
+
+
 def _strategies(resource: Resource, path: tuple[str, ...]) -> Iterator[tuple[str, Place]]:
     """Yields the strategies of the configurations of a claim."""
     for index, one in enumerate(items(mapping(resource.tree, *path), "config")):
+        if text(one, "opaque", "driver") != _DRIVER:
+            continue
         steps = ("opaque", "parameters", "sharing")
         strategy = text(mapping(one, *steps), "strategy")
         if strategy:

@@ -3,7 +3,8 @@
 With `sharing.mps` in its configuration, the plugin ends with "using MPS requires --mps-root to be specified". It also
 needs the control daemon of MPS beside it, which the chart installs.
 
-The rule looks at DaemonSets of the plugin whose configuration is a ConfigMap in the files.
+The rule looks at DaemonSets of the plugin, from release 0.15 on, whose configuration is a ConfigMap in the files.
+`flags.mpsRoot` in the configuration also names the folder.
 
 Install the plugin with its chart, or set `MPS_ROOT`, mount that folder and start the control daemon.
 """
@@ -18,8 +19,12 @@ from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.images import short_name
 from trainyard.model.run import Container, Pod
+from trainyard.startup import pattern
 
 _IMAGE = "k8s-device-plugin"
+# Earlier releases do not know MPS.
+_FIRST = (0, 15)
+_RELEASE = pattern(r":v?(\d+)\.(\d+)\.")
 
 
 @rule(
@@ -37,11 +42,12 @@ def mps_without_root(pod: Pod, context: Context) -> Iterator[Problem]:
     """Report plugins that share by MPS without a folder for it."""
     mounted = {str(volume.body.get("name")) for volume in pod.volumes if volume.kind == "configMap"}
     for container in pod.containers if mounted else ():
-        at = _configured(container) if short_name(container.image) == _IMAGE else None
+        at = _configured(container) if _knows_mps(container.image or "") else None
         if at is None or container.setting("MPS_ROOT") or _has(container, "--mps-root"):
             continue
         for found in configurations(context.project):
-            if found.holder in mounted and mapping(found.tree, "sharing", "mps"):
+            root = mapping(found.tree, "flags").get("mpsRoot")
+            if found.holder in mounted and mapping(found.tree, "sharing", "mps") and not root:
                 yield Problem(
                     at,
                     "the configuration shares GPUs by MPS, and the plugin has no `MPS_ROOT`: it does not start",
@@ -49,6 +55,11 @@ def mps_without_root(pod: Pod, context: Context) -> Iterator[Problem]:
                     related=((found.at.child("sharing", "mps"), "the configuration"),),
                 )
                 break
+
+
+def _knows_mps(image: str) -> bool:
+    found = _RELEASE.search(image)
+    return short_name(image) == _IMAGE and (found is None or (int(found[1]), int(found[2])) >= _FIRST)
 
 
 def _configured(container: Container) -> Place | None:

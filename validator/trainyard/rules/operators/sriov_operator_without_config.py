@@ -4,8 +4,8 @@ The operator starts its daemon on the nodes for the SriovOperatorConfig called `
 only with `sriovOperatorConfig.deploy: true`, which is off by default. Without it the operator's pod runs, the API
 server accepts every SriovNetworkNodePolicy, and nothing happens on any node.
 
-The rule applies if the files hold the release and a policy, but no SriovOperatorConfig. The chart of NVIDIA's network
-operator sets the value itself.
+The rule applies if the files hold the release with all its values, and a policy, but no SriovOperatorConfig. The chart
+of NVIDIA's network operator sets the value itself.
 
 Set `sriovOperatorConfig.deploy: true`, or write the object.
 """
@@ -32,7 +32,8 @@ _FIRST = (1, 3)
     confidence="high",
     since="0.4.0",
     sources=(
-        "k8snetworkplumbingwg/sriov-network-operator deployment/sriov-network-operator-chart/values.yaml",
+        "k8snetworkplumbingwg/sriov-network-operator v1.6.0 deployment/sriov-network-operator-chart/values.yaml: "
+        "sriovOperatorConfig.deploy; templates/sriovoperatorconfig.yaml",
         "github.com/k8snetworkplumbingwg/sriov-network-operator issue 672",
     ),
     needs=_CHARTS,
@@ -42,7 +43,9 @@ def sriov_operator_without_config(project: Project) -> Iterator[Problem]:
     if not project.of_kind("SriovNetworkNodePolicy") or project.of_kind(_CONFIG):
         return
     for release in releases(project):
-        if release.chart not in _CHARTS or _is_older(release) or _CONFIG in str(release.values.get("extraDeploy")):
+        if release.chart not in _CHARTS or release.is_open or _is_older(release):
+            continue
+        if _CONFIG in str(release.values.get("extraDeploy")):
             continue
         if release.flag("sriovOperatorConfig", "deploy") is not True:
             told = "deploy" in mapping(release.values, "sriovOperatorConfig")

@@ -37,7 +37,7 @@ def volcano_scheduler_name_unknown(resource: Resource) -> Iterator[Problem]:
     """Report names that the scheduler does not know."""
     for tree, at in volcano_configurations(resource):
         named = [name.strip() for name in text(tree, "actions").split(",")]
-        unknown = next((name for name in named if name not in ACTIONS), None) if text(tree, "actions") else None
+        unknown = next((name for name in named if name and name not in ACTIONS), None)
         if unknown is not None:
             near = closest_match(unknown, ACTIONS, 0.7)
             several = len(unknown.split()) > 1

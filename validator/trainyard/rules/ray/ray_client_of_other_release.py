@@ -1,11 +1,12 @@
 """A program connects by Ray Client to a cluster with another release of Ray or of Python, which refuses it.
 
 An address with `ray://` leads to Ray Client, which compares both sides. Another minor release of Python ends with
-"Python minor versions differ between client and server", and another build of Ray with "Client Ray installation
-incompatible with server" or an error in its protocol. `ray job submit` and HTTP work between releases.
+"Python minor versions differ between client and server", and another release of Ray with "Version mismatch". Releases
+before 2.10 compare their protocols alone. `ray job submit` and HTTP work between releases.
 
 The rule compares the tags of Ray's own images: that of the container with the head of the RayCluster or RayService
-whose Service the address names. It leaves out other images, and a Python that one of the tags does not name.
+whose Service the address names. It leaves out other images, a Python that one of the tags does not name, two releases
+before 2.10, and programs with `RAY_IGNORE_VERSION_MISMATCH`.
 
 Write the image of the cluster, or submit a job by HTTP.
 """
@@ -22,6 +23,9 @@ from trainyard.model.run import Container
 from trainyard.startup import pattern
 
 _CLIENT = pattern(r"ray://([\w-]+)-head-svc(?:\.([\w-]+)[\w.-]*)?(?::\d+)?/?")
+# The first release that compares the releases of both sides.
+_FIRST = (2, 10)
+_IGNORE = "RAY_IGNORE_VERSION_MISMATCH"
 _PYTHON = pattern(r":[^:]*-py3(\d+)\b")
 
 
@@ -32,6 +36,7 @@ _PYTHON = pattern(r":[^:]*-py3(\d+)\b")
     since="0.4.0",
     sources=(
         "ray-project/ray 2.46.0 python/ray/util/client/__init__.py: _ClientContext._check_versions",
+        "github.com/ray-project/ray pull 42760: releases are compared",
         "github.com/ray-project/kuberay issues 148 and 1265",
     ),
     needs=("ray://",),
@@ -40,7 +45,7 @@ def ray_client_of_other_release(container: Container, context: Context) -> Itera
     """Report clients that the cluster refuses."""
     own = container.image or ""
     version = image_version(own)
-    if version is None:
+    if version is None or container.setting(_IGNORE) is not None:
         return
     for value, at in ray_addresses(container, context):
         match = _CLIENT.fullmatch(value)
@@ -49,7 +54,7 @@ def ray_client_of_other_release(container: Container, context: Context) -> Itera
             continue
         image, place = text(head.container, "image"), head.container_at.child("image")
         wanted, mine, other = image_version(image), _PYTHON.search(own), _PYTHON.search(image)
-        if wanted is not None and wanted != version:
+        if wanted is not None and wanted != version and max(_release(wanted), _release(version)) >= _FIRST:
             message = f"the client has Ray {version}, and the cluster has {wanted}: Ray Client refuses another release"
         elif wanted is not None and mine is not None and other is not None and mine[1] != other[1]:
             message = f"the client has Python 3.{mine[1]}, and the cluster has 3.{other[1]}: Ray Client refuses it"
@@ -61,6 +66,10 @@ def ray_client_of_other_release(container: Container, context: Context) -> Itera
             f"write an image with Ray {wanted} and the Python of the cluster, or submit a job to port 8265",
             related=((place, "the image of the head"),),
         )
+
+
+def _release(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:2])
 
 
 def _head(name: str, namespace: str | None, context: Context) -> Group | None:

@@ -2,7 +2,8 @@
 
 Ray places a replica on one node. The sum over all nodes does not matter: with three pods of two CPUs each, a replica
 with `num_cpus: 3` stays pending, and the application does not become healthy. KubeRay starts Ray with the limits of the
-container, or with its requests, unless `rayStartParams` says `num-cpus` or `num-gpus`.
+container, or with its requests, unless `rayStartParams` says `num-cpus` or `num-gpus`, or `resources` of the group
+`CPU` or `GPU`.
 
 The rule knows the options in `serveConfigV2`, and leaves out deployments with placement groups, and clusters with a
 group whose size is not in the file.
@@ -34,7 +35,8 @@ SLICES = "/mig-"
     since="0.4.0",
     sources=(
         "docs.ray.io/en/latest/serve/resource-allocation.html: a replica is an actor, which one node holds",
-        "ray-project/kuberay v1.7.0 ray-operator/controllers/ray/common/pod.go: num-cpus and num-gpus of ray start",
+        "ray-project/kuberay v1.7.0 ray-operator/controllers/ray/common/pod.go: updateRayStartParamsResources, "
+        "num-cpus and num-gpus of ray start",
         "github.com/ray-project/kuberay issue 1090",
     ),
     needs=("serveConfigV2",),
@@ -65,6 +67,9 @@ def serve_replica_larger_than_node(resource: Resource) -> Iterator[Problem]:
 
 def _size(group: Group, parameter: str, name: str) -> float | None:
     """Returns the CPUs or GPUs of a node of a group; None if they are not known."""
+    own = mapping(group.tree, "resources").get(name.upper())
+    if own is not None:
+        return parse_quantity(own)
     if parameter in group.start:
         return decimal(str(group.start[parameter]))
     limits = mapping(group.container, "resources", "limits")

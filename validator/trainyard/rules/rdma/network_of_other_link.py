@@ -1,9 +1,10 @@
 """The plugin of the network and the functions of its pool have different link types, so pods cannot join.
 
 The plugin `sriov` sets VLAN and MAC address of an Ethernet function, and `ib-sriov` the GUID of an InfiniBand function.
-Each fails with a function of the other type, and the pod stays in `ContainerCreating`. The annotation
-`k8s.v1.cni.cncf.io/resourceName` of the NetworkAttachmentDefinition names the pool, and `linkTypes` in the
-configuration of the SR-IOV device plugin says of which type its functions are.
+`ib-sriov` fails with an Ethernet function, and `sriov` with one of InfiniBand as soon as it sets a VLAN, which releases
+before 2.8 always do. The pod stays in `ContainerCreating`. The annotation `k8s.v1.cni.cncf.io/resourceName` of the
+NetworkAttachmentDefinition names the pool, and `linkTypes` in the configuration of the SR-IOV device plugin says of
+which type its functions are.
 
 Write `ib-sriov` for a pool of `infiniband`, and `sriov` for one of `ether`.
 """
@@ -24,12 +25,13 @@ _WORDS = {"ether": "Ethernet", "infiniband": "InfiniBand"}
 
 @rule(
     code="RD023",
-    severity="error",
+    severity="warning",
     confidence="high",
     since="0.4.0",
     sources=(
         "k8snetworkplumbingwg/sriov-network-device-plugin README.md: linkTypes",
-        "k8snetworkplumbingwg/sriov-cni pkg/sriov and ib-sriov-cni pkg/sriov: ApplyVFConfig",
+        "k8snetworkplumbingwg/sriov-cni v2.7.0 and v2.10.0 pkg/config/config.go: LoadConf; pkg/sriov: ApplyVFConfig",
+        "k8snetworkplumbingwg/ib-sriov-cni pkg/sriov/sriov.go: applyVFGuid",
         "github.com/k8snetworkplumbingwg/sriov-network-device-plugin issue 261",
     ),
     needs=("linkTypes",),

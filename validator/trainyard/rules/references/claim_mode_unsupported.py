@@ -5,7 +5,8 @@ A disk of a cloud or of one node serves one node: `ReadWriteMany` of its class f
 may not stand beside another mode; the API server refuses the claim.
 
 The rule knows the class by its provisioner, if the StorageClass is in the files, or by the names that EKS, GKE, AKS and
-k3s give their disks, such as `gp3`, `standard-rwo`, `managed-csi` and `local-path`. It ignores claims of raw blocks.
+k3s give their disks, such as `gp3`, `standard-rwo`, `managed-csi` and `local-path`. It ignores claims of raw blocks,
+and `local-path` if its configuration has a `sharedFileSystemPath`.
 
 Write a class of a shared file system, or request `ReadWriteOnce`.
 """
@@ -15,14 +16,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.objects.known_objects import everywhere
-from trainyard.document.lookup import items, text
+from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource
 
+_LOCAL = "rancher.io/local-path"
 PROVISIONERS = frozenset((
     "kubernetes.io/gce-pd", "pd.csi.storage.gke.io", "kubernetes.io/aws-ebs", "ebs.csi.aws.com",
-    "ebs.csi.eks.amazonaws.com", "kubernetes.io/azure-disk", "disk.csi.azure.com", "cinder.csi.openstack.org",
-    "rancher.io/local-path", "blockvolume.csi.oraclecloud.com", "vpc.block.csi.ibm.io",
+    "ebs.csi.eks.amazonaws.com", "kubernetes.io/azure-disk", "disk.csi.azure.com",
+    _LOCAL, "blockvolume.csi.oraclecloud.com", "vpc.block.csi.ibm.io",
 ))  # fmt: skip
 NAMES = frozenset((
     "gp2", "gp3", "standard-rwo", "premium-rwo", "managed-csi", "managed-csi-premium", "managed-premium", "local-path",
@@ -37,6 +40,7 @@ NAMES = frozenset((
     since="0.4.0",
     sources=(
         "kubernetes.io/docs/concepts/storage/persistent-volumes: access modes of the volume types",
+        "rancher/local-path-provisioner v0.0.37 provisioner.go: provisionFor, sharedFileSystemPath",
         "kubernetes v1.34.4 pkg/apis/core/validation/validation.go: ReadWriteOncePod with other access modes",
         "github.com/kubeflow/kubeflow issue 4757",
     ),
@@ -68,5 +72,16 @@ def claim_mode_unsupported(resource: Resource, context: Context) -> Iterator[Pro
 def _is_of_disks(name: str, project: Project) -> bool:
     known = everywhere(project, "StorageClass", name)
     if not known:
-        return name in NAMES
+        return name in NAMES and not (name == "local-path" and _shared.of(project))
+    if any(text(one.tree, "provisioner") == _LOCAL for one in known) and _shared.of(project):
+        return False
     return all(text(one.tree, "provisioner") in PROVISIONERS for one in known)
+
+
+def _is_shared(project: Project) -> bool:
+    """True if a configuration of the local path provisioner makes volumes in a shared file system."""
+    configs = (mapping(one.tree, "data") for one in project.of_kind("ConfigMap"))
+    return any("sharedFileSystemPath" in str(text) for data in configs for text in data.values())
+
+
+_shared: LastIndex[Project, bool] = LastIndex(_is_shared)

@@ -6,7 +6,8 @@ TrainJob whose `runtimeRef` leaves out `kind: TrainingRuntime`, an autoscaler of
 the job is refused.
 
 The rule applies if no file defines an object of this kind and name, one of the other kind is in the same folder, and
-nothing refers to that by its kind.
+nothing refers to that by its kind. It leaves out Secrets and ConfigMaps that an object of an operator names, because a
+controller may create them.
 
 Write the kind of the object, or the field for it.
 """
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 
 from trainyard.analysis.objects.folders import SAME_FOLDER, distance
 from trainyard.analysis.objects.known_objects import everywhere, is_known
+from trainyard.analysis.objects.makers import is_named_by_operator
 from trainyard.analysis.objects.object_references import object_references
 from trainyard.analysis.objects.references import Reference, references
 from trainyard.document.lookup import items, text
@@ -39,6 +41,7 @@ _OTHER = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
 _CLAIMS = (("resourceClaimName", "ResourceClaim"), ("resourceClaimTemplateName", "ResourceClaimTemplate"))
 # A reference of this kind falls back to the other one.
 _EITHER = ("InferenceService spec.predictor.model",)
+_MADE = ("Secret", "ConfigMap")
 # Every cluster has these, and those of its operators.
 _BUILT_IN = ("cluster-admin", "admin", "edit", "view")
 
@@ -66,6 +69,8 @@ def reference_to_other_kind(project: Project) -> Iterator[Problem]:
         if kind is None or one.optional or (one.kind, one.name) in done or one.name in (*SHIPPED, *_BUILT_IN):
             continue
         if (kind, one.name) in used or is_known(project, one.kind, one.name):
+            continue
+        if one.kind in _MADE and is_named_by_operator(project, one.name):
             continue
         known = everywhere(project, kind, one.name)
         if len(known) != 1 or distance(known[0].at, one.at) > SAME_FOLDER:

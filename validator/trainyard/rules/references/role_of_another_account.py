@@ -5,9 +5,9 @@ get `forbidden: User "system:serviceaccount:NAMESPACE:NAME" cannot ...`. This ha
 the account and not in the binding, or when `namespace: system` of a scaffold is left in a file that no kustomization
 changes.
 
-The rule compares a binding with the accounts of its own file. It says nothing if one of them lacks a namespace, if
-the file has no account of the name, or if another file has the one that the binding names. Every namespace has an
-account `default`.
+The rule compares a binding with the accounts of its own file. It says nothing if one of them lacks a namespace, if the
+file has no account of the name, if another file has the one that the binding names, or if a binding also names the
+account of the file. Every namespace has an account `default`.
 
 Write the namespace of the account.
 """
@@ -39,13 +39,13 @@ def role_of_another_account(resource: Resource, context: Context) -> Iterator[Pr
     if resource.kind not in ("RoleBinding", "ClusterRoleBinding"):
         return
     source = resource.at.document.source
-    accounts = _accounts.of(context.project)
+    accounts, bound = _accounts.of(context.project), _bound.of(context.project)
     for index, subject in enumerate(items(resource.tree, "subjects")):
         name, namespace = text(subject, "name"), text(subject, "namespace")
         if text(subject, "kind") != "ServiceAccount" or not namespace or name == "default":
             continue
         homes = accounts.get((name, source), set())
-        if not homes or accounts[name, None] & {"", namespace}:
+        if not homes or accounts[name, None] & {"", namespace} or any((name, home) in bound for home in homes):
             continue
         if "{" in namespace or "$" in namespace:
             continue
@@ -66,4 +66,14 @@ def _by_name(project: Project) -> dict[tuple[str, Source | None], set[str]]:
     return found
 
 
+def _subjects(project: Project) -> frozenset[tuple[str, str]]:
+    """Returns the name and the namespace of each subject that has a role."""
+    return frozenset(
+        (text(subject, "name"), text(subject, "namespace"))
+        for binding in project.of_kind("RoleBinding", "ClusterRoleBinding")
+        for subject in items(binding.tree, "subjects")
+    )
+
+
 _accounts = LastIndex(_by_name)
+_bound = LastIndex(_subjects)

@@ -1,7 +1,8 @@
 """A token of a Secret ends with a line break, which is not valid in the header of a request.
 
 A block text (`|`) ends with a line break, and `echo TOKEN | base64` encodes one. Kubernetes passes it on as it is. The
-libraries then fail with "Illegal header value" or "invalid header", or the server answers that the token is wrong.
+libraries then fail with "Illegal header value" or "invalid header", or the server answers that the token is wrong. Some
+libraries remove the line break, such as the one of Hugging Face in Python.
 
 The rule looks at keys that name a token or a key of an API. A shell may read a password from a file, and drops
 the line break; no header carries that of a database.
@@ -26,10 +27,11 @@ _ENDS = ("Cg==", "o=", "K")
 
 @rule(
     code="RF037",
-    severity="error",
+    severity="warning",
     confidence="high",
     since="0.4.0",
     sources=(
+        "huggingface/huggingface_hub src/huggingface_hub/utils/_auth.py: _clean_token",
         "RFC 9110, 5.5: field values; kubernetes.io/docs/concepts/configuration/secret",
         "github.com/ai-dynamo/modelexpress issue 277, github.com/huggingface/text-embeddings-inference issue 29",
     ),
@@ -48,7 +50,7 @@ def token_ends_with_line_break(resource: Resource) -> Iterator[Problem]:
             if plain.endswith("\n") and "\n" not in plain.rstrip("\r\n") and plain.strip():
                 yield Problem(
                     resource.at.child(field, name),
-                    f"`{name}` ends with a line break, which requests cannot carry in a header",
+                    f"`{name}` ends with a line break, which no header of a request can carry",
                     "write it in one line, or with `|-`" if field == "stringData" else "encode it with `echo -n`",
                 )
 

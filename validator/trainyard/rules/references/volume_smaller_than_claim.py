@@ -4,7 +4,8 @@ With `volumeName`, a claim waits for this volume. Kubernetes binds them if the c
 class and the access modes fit. Otherwise the claim stays Pending, and so do its pods: "volume's capacity is less than
 claim's request", "storageClassName does not match".
 
-The rule applies if both are in the files.
+The rule applies if both are in the files. It leaves out volumes that name their claim in `claimRef`, which Kubernetes
+binds without this check.
 
 Write in both the same class, and a capacity of at least the request.
 """
@@ -20,6 +21,9 @@ from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.model.run import Resource
 
+# The older place of the class.
+_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
+
 
 @rule(
     code="RF028",
@@ -27,7 +31,8 @@ from trainyard.model.run import Resource
     confidence="high",
     since="0.4.0",
     sources=(
-        "kubernetes v1.34.4 pkg/controller/volume/persistentvolume/pv_controller.go: checkVolumeSatisfyClaim",
+        "kubernetes v1.34.4 pkg/controller/volume/persistentvolume/pv_controller.go: "
+        "syncUnboundClaim, checkVolumeSatisfyClaim",
         "github.com/kubernetes-sigs/aws-fsx-csi-driver pull 129",
     ),
     needs=("volumeName",),
@@ -41,6 +46,8 @@ def volume_smaller_than_claim(resource: Resource, context: Context) -> Iterator[
     if len(found) != 1:
         return
     volume, at = mapping(found[0].tree, "spec"), resource.at.child("spec")
+    if mapping(volume, "claimRef"):
+        return
     asked = mapping(claim, "resources", "requests").get("storage")
     has = mapping(volume, "capacity").get("storage")
     need, capacity = parse_quantity(asked), parse_quantity(has)
@@ -51,7 +58,7 @@ def volume_smaller_than_claim(resource: Resource, context: Context) -> Iterator[
             f"request at most {has}, or raise the capacity of the volume",
             related=((found[0].at.child("spec", "capacity", "storage"), "the capacity"),),
         )
-    elif (told := _class(claim)) is not None and told != (own := text(volume, "storageClassName")):
+    elif (told := _class(claim)) is not None and told != (own := _class_of_volume(found[0].tree)):
         yield Problem(
             at.child("storageClassName"),
             f"the claim has the class `{told}`, and its volume `{name}` has `{own}`: they never bind",
@@ -66,6 +73,10 @@ def volume_smaller_than_claim(resource: Resource, context: Context) -> Iterator[
             f"add {mode} to the volume, or request another mode",
             related=((found[0].at.child("spec", "accessModes"), "the modes of the volume"),),
         )
+
+
+def _class_of_volume(volume: dict[str, Any]) -> str:
+    return text(volume, "metadata", "annotations", _ANNOTATION) or text(volume, "spec", "storageClassName")
 
 
 def _class(spec: dict[str, Any]) -> str | None:

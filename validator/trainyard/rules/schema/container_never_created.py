@@ -1,8 +1,8 @@
 """The kubelet does not create the containers: the API server takes the pod, and its fields contradict each other.
 
 With `runAsNonRoot: true` and the user 0 the pod stays in `CreateContainerConfigError`: "container's runAsUser breaks
-non-root policy". A volume of huge pages needs a container that requests pages of its size, or it is not mounted:
-"hugepage size is not requested". The job neither starts nor fails.
+non-root policy". A volume of huge pages needs a container or a pod that requests pages of its size, or it is not
+mounted: "hugepage size is not requested". The job neither starts nor fails.
 
 Write another user, or remove `runAsNonRoot`; and request `hugepages-2Mi` or `hugepages-1Gi`.
 """
@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.objects.patches import may_be_patched
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
-from trainyard.engine.rule import Problem, rule
+from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container, Pod
 
 _PAGES = "HugePages"
@@ -30,7 +31,7 @@ _PAGES = "HugePages"
     ),
     needs=("runAsNonRoot", _PAGES),
 )
-def container_never_created(pod: Pod) -> Iterator[Problem]:
+def container_never_created(pod: Pod, context: Context) -> Iterator[Problem]:
     """Report contradictions that only the kubelet sees."""
     containers = (*pod.containers, *pod.init_containers)
     told = set()
@@ -44,11 +45,13 @@ def container_never_created(pod: Pod) -> Iterator[Problem]:
                 "write another user, or remove `runAsNonRoot`",
             )
     requested = {name for container in containers for name in (*container.limits, *container.requests)}
+    requested |= {name for field in ("limits", "requests") for name in mapping(pod.tree, "resources", field)}
     for volume in pod.volumes:
         medium = text(volume.body, "medium") if volume.kind == "emptyDir" else ""
         if medium == _PAGES or medium.startswith(f"{_PAGES}-"):
             wanted = medium.replace(_PAGES, "hugepages")
-            if not any(str(name) == wanted or str(name).startswith(f"{wanted}-") for name in requested):
+            is_requested = any(str(name) == wanted or str(name).startswith(f"{wanted}-") for name in requested)
+            if not is_requested and not may_be_patched(volume.at, context.run, context.project, wanted, medium):
                 yield Problem(
                     volume.at.child("emptyDir", "medium"),
                     f"no container requests huge pages for volume {volume.name}: the pod stays in ContainerCreating",

@@ -8,6 +8,7 @@ IPC_LOCK and SYS_PTRACE. `restricted` also wants each container to run as a user
 escalation, without capabilities and with a seccomp profile, and it forbids further kinds of volumes.
 
 The rule looks at namespaces that the files define. It leaves out namespaces whose label says nothing or `privileged`.
+In namespaces of OpenShift, which adds what `restricted` wants to each pod, it reports what is forbidden alone.
 
 Write what the level wants, or give the namespace the level that its pods need.
 """
@@ -19,7 +20,7 @@ from collections.abc import Iterator
 from trainyard.analysis.admission.pod_security import breaches
 from trainyard.analysis.objects.patches import is_patch
 from trainyard.document.document import Place
-from trainyard.document.lookup import text
+from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kubernetes.pod_security import ENFORCE, LEVELS
 from trainyard.loaders.schemas.partial import is_partial
@@ -48,7 +49,10 @@ def pod_security_refuses(pod: Pod, context: Context) -> Iterator[Problem]:
     level, label = next(iter(levels.items())) if len(levels) == 1 else ("", None)
     if level not in LEVELS or label is None:
         return
+    adds = run.namespace in _of_openshift.of(context.project)
     for fault in breaches(pod, level):
+        if adds and not fault.is_needed:
+            continue
         yield Problem(
             fault.at,
             f"the namespace {run.namespace} enforces `{level}`, which refuses the pod: {fault.message}",
@@ -67,3 +71,16 @@ def _find_levels(project: Project) -> dict[str, dict[str, Place]]:
 
 
 _levels: LastIndex[Project, dict[str, dict[str, Place]]] = LastIndex(_find_levels)
+
+
+def _find_openshift(project: Project) -> frozenset[str]:
+    """Returns the namespaces with a label or an annotation of OpenShift."""
+    return frozenset(
+        one.name
+        for one in project.of_kind("Namespace")
+        for field in ("labels", "annotations")
+        if any("openshift.io/" in str(name) for name in mapping(one.tree, "metadata", field))
+    )
+
+
+_of_openshift: LastIndex[Project, frozenset[str]] = LastIndex(_find_openshift)

@@ -4,9 +4,9 @@
 byte 2", and every pod that refers to the Secret waits for it. A Secret does not replace `$(NAME)` either: that is the
 text which it would hold.
 
-The rule ignores placeholders of templates, such as `{{ .Values.token }}`, `${TOKEN}`, `<base64>` and `TOKEN_OF_YOURS`,
-and `$(NAME)` if `NAME` is among the `vars` of a kustomization, or if the kustomization beside the file replaces values
-of the Secret.
+The rule ignores placeholders of templates, such as `{{ .Values.token }}`, `${TOKEN}`, `$TOKEN`, `__TOKEN__`,
+`<base64>`, `op://vault/token` and `TOKEN_OF_YOURS`, and `$(NAME)` if `NAME` is among the `vars` of a kustomization, or
+if the kustomization beside the file replaces values of the Secret.
 
 Move the value to `stringData`, or encode it: `printf %s TOKEN | base64 -w0`.
 """

@@ -58,8 +58,8 @@ def accelerator_unknown(pod: Pod) -> Iterator[Problem]:
         selected = [(text(pod.tree, "nodeSelector", label), pod.at.child("nodeSelector", label))]
         for value, at in (*selected, *required_values(pod, (label,))):
             found = _MODEL[label].fullmatch(value)
-            # Virtual workstations and shared nodes have longer names.
-            if value in names or found is None or re.search(r"[$<{]|vws", value):
+            # Virtual workstations and shared nodes have longer names. Words in capitals are replaced.
+            if value in names or found is None or re.search(r"[$<{]|vws|\A[A-Z0-9]+(?:_[A-Z0-9]+)+\Z", value):
                 continue
             model = found[1].lower()
             fitting = [name for name in names if model in name.split("-")]

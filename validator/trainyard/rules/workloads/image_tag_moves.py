@@ -17,13 +17,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from trainyard.analysis.objects.replaced_images import is_replaced
 from trainyard.analysis.pods.mounts import mount_of
-from trainyard.document.lookup import items, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.images import pull_policy
 from trainyard.facts.programs.checkpoints import NAMES
-from trainyard.model.last_index import LastIndex
-from trainyard.model.run import Container, Pod, Project, Run
+from trainyard.model.run import Container, Pod, Run
 
 # Without capitals and brackets, which stand for a name that is written later.
 _REFERENCE = re.compile(r"[a-z0-9][a-z0-9._:/-]*")
@@ -50,7 +49,7 @@ def image_tag_moves(run: Run, context: Context) -> Iterator[Problem]:
         if container is None or not _moves(container) or not (several or _resumes(role.pod, container)):
             continue
         image = container.image or ""
-        if image.removesuffix(":latest") in _set_elsewhere.of(context.project):
+        if is_replaced(image, context.project):
             continue
         danger = "pods of a run may train with different images" if several else "a resumed run may have another image"
         yield Problem(
@@ -75,16 +74,3 @@ def _resumes(pod: Pod, container: Container) -> bool:
             if volume is not None and volume.kind == "persistentVolumeClaim":
                 return True
     return False
-
-
-def _images(project: Project) -> frozenset[str]:
-    """Returns the names of images that kustomizations set, also those of Flux."""
-    return frozenset(
-        text(image, "name")
-        for document in project.documents
-        for path in (("images",), ("spec", "images"))
-        for image in items(document.tree, *path)
-    )
-
-
-_set_elsewhere: LastIndex[Project, frozenset[str]] = LastIndex(_images)
