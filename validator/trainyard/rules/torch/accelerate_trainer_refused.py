@@ -2,7 +2,7 @@
 
 `--save_only_model` saves whole weights, and FSDP with `fsdp_state_dict_type: SHARDED_STATE_DICT` has none: current
 releases stop, and those before 4.50 fail at the first save. `--gradient_checkpointing` and
-`fsdp_activation_checkpointing` exclude each other. `--auto_find_batch_size` excludes ZeRO stage 3.
+`fsdp_activation_checkpointing` exclude each other. `--auto_find_batch_size` excludes ZeRO stage 3 since 4.39.
 `--load_best_model_at_end` excludes `--save_only_model` with FSDP and DeepSpeed.
 
 The rule compares the file that `accelerate launch` reads with the arguments of the script in the same command.
