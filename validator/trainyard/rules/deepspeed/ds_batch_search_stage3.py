@@ -12,14 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.launchers.trainer_flags import flag_on
-from trainyard.analysis.scripts.pins import pinned
+from trainyard.analysis.scripts.pins import installs_before
 from trainyard.document.lookup import integer, mapping
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.programs.hugging_face import BATCH_SEARCH_CHECKED
 from trainyard.loaders.manifests.deepspeed import commands_of_trainer
 from trainyard.model.run import DeepSpeed
-
-# The first release of transformers that refuses it.
-CHECKED = (4, 39)
 
 
 @rule(
@@ -36,7 +34,7 @@ def ds_batch_search_stage3(deepspeed: DeepSpeed, context: Context) -> Iterator[P
     """Report a search of the batch size with stage 3."""
     if context.run is None or integer(mapping(deepspeed.config, "zero_optimization"), "stage") != 3:
         return
-    if any((pinned(one, "transformers") or CHECKED) < CHECKED for one in context.run.containers):
+    if installs_before(context.run.containers, "transformers", BATCH_SEARCH_CHECKED):
         return
     for command in commands_of_trainer(context.run):
         at = flag_on(command, "--auto-find-batch-size")
