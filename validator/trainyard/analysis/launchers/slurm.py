@@ -14,6 +14,8 @@ from trainyard.model.run import Command, Container, Script
 from trainyard.startup import NamedTuple
 
 MARK = "#SBATCH"
+# A script that submits others may hold their text in quotes.
+_SUBMITS = re.compile(r"(?m)^(?!\s*#).*\bsbatch\b")
 _HERE_DOCUMENT = re.compile(r"<<-?\s*['\"\\]?(\w+)")
 _LONG = {"-N": "--nodes", "-n": "--ntasks", "-w": "--nodelist", "--tasks-per-node": "--ntasks-per-node"}
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
@@ -88,6 +90,8 @@ def _read(script: Script) -> Batch:
             else:
                 found += [Directive(name, value, number) for name, value in _options(line[len(MARK) :])]
         started = started or (bool(line.strip()) and not line.lstrip().startswith("#"))
+    if ignored and _SUBMITS.search(script.text):
+        ignored = []
     return Batch(script, tuple(found), tuple(ignored))
 
 

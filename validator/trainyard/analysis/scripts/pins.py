@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from trainyard.model.run import Container
 
@@ -12,3 +13,8 @@ def pinned(container: Container, package: str) -> tuple[int, ...] | None:
     pattern = re.compile(rf"(?<![\w.-]){re.escape(package)}(?:\[[\w,-]*\])?==(\d+(?:\.\d+)*)(?![\w.*])")
     found = {match[1] for script in container.scripts for match in pattern.finditer(script.text)}
     return tuple(int(part) for part in found.pop().split(".")) if len(found) == 1 else None
+
+
+def installs_before(containers: Iterable[Container], package: str, release: tuple[int, ...]) -> bool:
+    """True if a script installs a release of the package that is earlier than this one."""
+    return any((pinned(container, package) or release) < release for container in containers)

@@ -16,10 +16,17 @@ SWITCH_WORDS = ("y", "yes", "t", "true", "on", "1", "n", "no", "f", "false", "of
 
 # Arguments of TrainingArguments that a release removed, with dashes, and what took their place.
 # Source: huggingface/transformers MIGRATION_GUIDE_V5.md: Trainer; 4.41.0 and 4.46.0 training_args.py.
-_EARLIER = {"--evaluation-strategy": ((4, 46), "--eval_strategy")}
+# The first release that refuses `auto_find_batch_size` with ZeRO stage 3 (pull 29058).
+BATCH_SEARCH_CHECKED = (4, 39)
+# Releases 5.0 and 5.1 still take the last two, with "deprecated and will be removed in v5.2"; 5.23 does not.
+_EARLIER = {
+    "--evaluation-strategy": ((4, 46), "--eval_strategy"),
+    "--warmup-ratio": ((5, 23), "--warmup_steps, which takes a share"),
+    "--logging-dir": ((5, 23), "the variable TENSORBOARD_LOGGING_DIR"),
+}
 _IN_5 = {
-    "--overwrite-output-dir": "", "--logging-dir": "the variable TENSORBOARD_LOGGING_DIR", "--jit-mode-eval": "",
-    "--warmup-ratio": "--warmup_steps, which takes a share", "--mp-parameters": "", "--past-index": "",
+    "--overwrite-output-dir": "", "--jit-mode-eval": "",
+    "--mp-parameters": "", "--past-index": "",
     "--tpu-num-cores": "the variable TPU_NUM_CORES", "--ray-scope": "the variable RAY_SCOPE",
     "--fsdp-min-num-params": "--fsdp_config", "--fsdp-transformer-layer-cls-to-wrap": "--fsdp_config",
     "--tpu-metrics-debug": "--debug", "--push-to-hub-token": "--hub_token",

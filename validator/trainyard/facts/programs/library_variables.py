@@ -51,14 +51,14 @@ gaudi_gdr gga gga_mlx5 ugni ugni_rdma ugni_smsg ugni_udt rdmacm sockcm mad rc_gd
 
 KNOWN: dict[str, Values] = {
     "UCX_TLS": Values("transports", tuple(_TRANSPORTS.split()), "has no transport of this name"),
-    # vLLM converts each of them with `int`, switches too.
+    # vLLM converts each of them with `int`, switches too. Those that it has removed, such as VLLM_USE_V1 (pull 28204),
+    # are left out: later releases only warn of an unknown variable.
     **_all(
         "VLLM_CONFIGURE_LOGGING VLLM_DISABLE_COMPILE_CACHE VLLM_DP_MASTER_PORT VLLM_DP_RANK VLLM_DP_RANK_LOCAL "
         "VLLM_DP_SIZE VLLM_ENABLE_V1_MULTIPROCESSING VLLM_FUSED_MOE_CHUNK_SIZE VLLM_HTTP_TIMEOUT_KEEP_ALIVE "
         "VLLM_IMAGE_FETCH_TIMEOUT VLLM_VIDEO_FETCH_TIMEOUT VLLM_AUDIO_FETCH_TIMEOUT VLLM_MLA_DISABLE "
-        "VLLM_MM_INPUT_CACHE_GIB VLLM_MOE_DP_CHUNK_SIZE VLLM_NO_DEPRECATION_WARNING VLLM_RPC_TIMEOUT "
-        "VLLM_SERVER_DEV_MODE VLLM_USE_RAY_COMPILED_DAG VLLM_USE_TRITON_AWQ VLLM_USE_V1 VLLM_ROCM_FP8_PADDING "
-        "VLLM_V1_OUTPUT_PROC_CHUNK_SIZE VLLM_XLA_CHECK_RECOMPILATION VLLM_XLA_USE_SPMD",
+        "VLLM_MOE_DP_CHUNK_SIZE VLLM_RPC_TIMEOUT "
+        "VLLM_SERVER_DEV_MODE VLLM_ROCM_FP8_PADDING VLLM_V1_OUTPUT_PROC_CHUNK_SIZE",
         _INTEGER,
     ),
     **_all("VLLM_LOG_BATCHSIZE_INTERVAL VLLM_RAY_PER_WORKER_GPUS", _NUMBER),

@@ -4,7 +4,8 @@ A graph file fixes the channels of one machine: it names every GPU by its number
 search if one of them is missing. Images of Azure for NC A100 v4 set the graph of four GPUs in `/etc/nccl.conf` on
 machines of all sizes, and copied settings carry it on.
 
-The rule reads the graph from a ConfigMap of the files, or knows it by its path. A container with one GPU is left out.
+The rule reads the graph from a ConfigMap of the files, or knows it by its path. It leaves out a container with one
+GPU, and a graph that names ranks beside the GPUs, which later releases take.
 
 Remove `NCCL_GRAPH_FILE`: NCCL finds good channels by itself. Keep `NCCL_TOPO_FILE`, which describes virtual machines.
 """
@@ -23,6 +24,7 @@ from trainyard.model.run import Setting
 from trainyard.startup import pattern
 
 _VARIABLE = "NCCL_GRAPH_FILE"
+_RANK = pattern(r"<gpu [^>]*\brank=")
 _GPU = pattern(r'<gpu dev="(\d+)"')
 
 
@@ -46,6 +48,8 @@ def nccl_graph_of_other_gpus(setting: Setting, context: Context) -> Iterator[Pro
         return
     told = whole_gpus(container)
     found = mounted_text(path, container, context)
+    if found is not None and _RANK.search(found[0]):
+        return
     numbers = {int(number) for number in _GPU.findall(found[0])} if found is not None else set()
     count = max(numbers) + 1 if numbers else GRAPHS.get(path, 0)
     if told is not None and 1 < told[1] < count:

@@ -56,7 +56,8 @@ def mpirun_hosts_without_slots(command: Command, context: Context) -> Iterator[P
     if any("oversubscribe" in word.lower() for word in words):
         return
     hosts, count = _first(own, HOSTS), _first(own, COUNTS)
-    if hosts is not None and not any(sign in hosts[0] for sign in "${<"):
+    # Beside a file, `-H` chooses among the hosts of the file, which may have slots.
+    if hosts is not None and _first(own, FILES) is None and not any(sign in hosts[0] for sign in "${<"):
         if (is_horovod or own.given(OWN)) and (problem := _torn(own, hosts) or _short(hosts, count, is_horovod)):
             yield problem
     elif hosts is None and count is not None:

@@ -5,7 +5,8 @@ are arguments of the first program. `pip` stops with "Invalid requirement: '&&'"
 second one never runs. The same holds for the words after the script of `bash -c`: they are its parameters.
 
 The rule leaves out pods of Ray, whose operator joins the command for a shell, containers without `command`, programs
-that join their arguments for a shell, such as ssh, and shell scripts of the image.
+that join their arguments for a shell, such as ssh, and shell scripts of the image. A single sign behind an option, as
+in `--delimiter |`, is the value of the option.
 
 Write the line as one element after `sh -c`.
 """
@@ -25,6 +26,8 @@ from trainyard.model.run import Container
 from trainyard.startup import pattern
 
 _OPERATOR = pattern(r"&&|\|\|?|&|&?>>?|[12]>>?|[12&]?>>?/dev/null|2>&1")
+# Signs that an option may have for its value.
+_VALUES = ("|", "&", ">")
 # Programs that hand their arguments to a shell, compare with these signs, or take them for something else.
 _JOINING = frozenset(
     (
@@ -56,8 +59,8 @@ def operator_without_shell(container: Container, context: Context) -> Iterator[P
     start = _after_script(texts)
     if start is None or any(text.rsplit("/", 1)[-1] in _JOINING for text in texts):
         return
-    for word, at in words[start:]:
-        if _OPERATOR.fullmatch(word):
+    for index, (word, at) in enumerate(words[start:], start):
+        if _OPERATOR.fullmatch(word) and not (word in _VALUES and texts[index - 1].startswith("-")):
             yield Problem(
                 at,
                 f"no shell reads `{word}` here: it is an argument of `{texts[0]}`",
@@ -83,7 +86,8 @@ def _after_script(words: Sequence[str]) -> int | None:
     """Returns the index of the first word that no shell reads; None if a script of the image may read all."""
     shell = next((index for index, word in enumerate(words) if word.rsplit("/", 1)[-1] in SHELLS), None)
     if shell is None:
-        return None if words[0].endswith((".sh", ".bash")) or "{{" in words[0] else 1
+        started = itertools.takewhile(lambda word: _OPERATOR.fullmatch(word) is None, words)
+        return None if any(word.endswith((".sh", ".bash")) for word in started) or "{{" in words[0] else 1
     options = itertools.takewhile(lambda word: word.startswith("-"), words[shell + 1 :])
     script = shell + 1 + sum(1 for _ in options)
     is_given = script < len(words) and any("c" in word for word in words[shell + 1 : script])

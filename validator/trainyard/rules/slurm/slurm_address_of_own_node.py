@@ -4,16 +4,18 @@
 ranks of the first node find its store, and those of the others wait for one until they time out.
 
 The rule checks the options of launchers that srun starts for several nodes, and `MASTER_ADDR` if the script sets it
-once. It leaves out launchers of one node.
+once. It leaves out launchers of one node, `MASTER_ADDR` beside a launcher with an address of its own, which
+replaces it, and values that `read` replaces.
 
 Write the name of the first node: `$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from trainyard.analysis.launchers.slurm import MARK, NODES, Step, batches, node_count, steps
+from trainyard.analysis.launchers.slurm import MARK, NODES, Batch, Step, batches, node_count, steps
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts.programs.launchers import SRUN
 from trainyard.model.run import Container
@@ -21,6 +23,7 @@ from trainyard.model.run import Container
 _OWN = ("localhost", "127.0.0.1", "::1", "[::1]")
 _ADDRESSES = ("--rdzv-endpoint", "--master-addr", "--main-process-ip")
 _VARIABLE = "MASTER_ADDR"
+_READ = re.compile(rf"\bread\b.*\b{_VARIABLE}\b")
 _HELP = 'write `$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)`'
 
 
@@ -49,9 +52,16 @@ def slurm_address_of_own_node(container: Container) -> Iterator[Problem]:
                 )
         settings = [one for one in container.settings if one.name == _VARIABLE and one.via == "script"]
         starts = any(command.program == SRUN for command in container.commands)
-        if starts and len(settings) == 1 and settings[0].value in _OWN:
+        if starts and len(settings) == 1 and settings[0].value in _OWN and not _is_replaced(batch, found):
             at = settings[0].at
             yield Problem(at, f"{_VARIABLE} is `{settings[0].value}` on each of {batch.nodes} nodes", _HELP)
+
+
+def _is_replaced(batch: Batch, found: list[Step]) -> bool:
+    """True if the launcher sets the address for its processes, or a later command of the script."""
+    launched = [step for step in found if step.launcher is not None]
+    own = [step.command.has("--standalone") or _host(step) not in ("", *_OWN) for step in launched]
+    return (bool(own) and all(own)) or _READ.search(batch.script.text) is not None
 
 
 def _host(step: Step) -> str:

@@ -4,7 +4,7 @@ sbatch stops at the first line that is neither empty nor a comment. A `#SBATCH` 
 comment like any other: the job gets the defaults of the partition, such as one node, no GPU or a short time limit, and
 nothing tells so.
 
-Directives in a here-document, for a script that this one writes, are left alone.
+The rule leaves out directives in a here-document, and scripts that run `sbatch`: they write the text of other scripts.
 
 Move the line above the first command.
 """

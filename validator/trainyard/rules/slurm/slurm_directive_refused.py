@@ -25,7 +25,7 @@ constraint container container-id contiguous core-spec cores-per-socket cpu-freq
 cpus-per-task deadline delay-boot dependency distribution error exclude exclusive export export-file
 extra extra-node-info get-user-env gid gpu-bind gpu-freq gpus gpus-per-node gpus-per-socket
 gpus-per-task gres gres-flags help hint hold ignore-pbs input job-name kill-on-invalid-dep licenses
-mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincores mincpus minsockets
+mail-type mail-user mcs-label mem mem-bind mem_bind mem-per-cpu mem-per-gpu mincores mincpus minsockets
 minthreads network nice no-kill no-requeue nodefile nodelist nodes ntasks ntasks-per-core
 ntasks-per-gpu ntasks-per-node ntasks-per-socket oom-kill-step open-mode output overcommit
 oversubscribe parsable partition power prefer priority profile propagate qos quiet reboot requeue

@@ -4,8 +4,8 @@ Slurm runs the batch script once, on the first node of the job. torchrun and `ac
 their own node only, and wait for the launchers of the others, which nothing starts: the rendezvous times out while all
 nodes are allocated.
 
-The rule leaves out `deepspeed`, mpirun and horovodrun, which reach the other nodes themselves, and launchers that ssh,
-pdsh or a like program starts.
+The rule leaves out `deepspeed`, mpirun and horovodrun, which reach the other nodes themselves, launchers that ssh,
+pdsh or a like program starts, and functions that the script exports for the shells of the tasks.
 
 Write `srun` in front of the launcher, with one task on each node.
 """
@@ -19,8 +19,8 @@ from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Container
 
 _OF_ALL_NODES = ("--use-deepspeed", "--deepspeed-multinode-launcher", "--deepspeed-hostfile", "--config-file")
-# The script starts itself, or asks whether it runs as a task.
-_TASK = ("$0", "BASH_SOURCE", "SLURM_PROCID", "SLURM_LOCALID")
+# The script starts itself, asks whether it runs as a task, or gives a function to the shells of the tasks.
+_TASK = ("$0", "BASH_SOURCE", "SLURM_PROCID", "SLURM_LOCALID", "export -f", "declare -f")
 
 
 @rule(

@@ -23,6 +23,8 @@ from trainyard.model.run import Container
 _TOTAL, _PER_NODE = "--ntasks", "--ntasks-per-node"
 # These give tasks in another way.
 _OTHERS = ("--ntasks-per-gpu", "--gpus-per-task", "--ntasks-per-socket", "--ntasks-per-core")
+# Lightning starts its processes itself in a job of this name.
+_INTERACTIVE = ("bash", "interactive")
 # Options of srun itself, in front of the program.
 _OF_SRUN = ("-n", "--ntasks", "--ntasks-per-node", "--tasks-per-node", "-N", "--nodes", "--overlap", "--interactive")
 
@@ -41,7 +43,7 @@ _OF_SRUN = ("-n", "--ntasks", "--ntasks-per-node", "--tasks-per-node", "-N", "--
 def slurm_lightning_tasks_differ(container: Container) -> Iterator[Problem]:
     """Report numbers of tasks that differ from Lightning's devices."""
     for batch in batches(container):
-        if any(batch.option(name) is not None for name in _OTHERS):
+        if any(batch.option(name) is not None for name in _OTHERS) or _name(batch) in _INTERACTIVE:
             continue
         for step in steps(batch, container):
             sizes = lightning_sizes(step.command) if step.of_srun and step.launcher is None else None
@@ -64,6 +66,10 @@ def _of_tasks(batch: Batch, step: Step, devices: int) -> Iterator[Problem]:
             f"Slurm starts {number} on each node, and Lightning has {devices} devices: a task is one process",
             help_,
         )
+
+
+def _name(batch: Batch) -> str:
+    return (batch.option("--job-name") or batch.option("-J") or "").strip("\"'")
 
 
 def _has_own(step: Step, container: Container) -> bool:

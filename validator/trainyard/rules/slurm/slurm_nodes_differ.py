@@ -6,8 +6,8 @@ for nodes that never come, until the rendezvous times out. With fewer, the furth
 or are refused.
 
 The rule compares numbers only, in commands that srun starts. The number of all tasks is right too, with one launcher
-for each task. Without `--nodes` it looks at scripts that ask for tasks
-or GPUs on each node.
+for each task. Without `--nodes` it looks at scripts that ask for tasks or GPUs on each node, unless a comment shows
+the command for `sbatch`, which may have the option.
 
 Write `--nnodes="$SLURM_NNODES"`, or the same number in both places.
 """
@@ -57,6 +57,7 @@ def slurm_nodes_differ(container: Container) -> Iterator[Problem]:
 def _given(batch: Batch, step: Step) -> int | None:
     if step.nodes is not None:
         return step.nodes
-    if any(batch.option(name) is not None for name in _TOLD):
+    # A comment may show how to submit the script: `sbatch --nodes=4 train.sbatch`.
+    if any(batch.option(name) is not None for name in _TOLD) or "sbatch " in batch.script.text:
         return None
     return 1 if any(batch.option(name) is not None for name in _PER_NODE) else None

@@ -4,8 +4,8 @@ Slurm hides the other GPUs of a node from the job. torchrun with `--nproc-per-no
 processes, and those from the fifth on fail with `invalid device ordinal`. On a cluster that does not hide them, the
 processes take the GPUs of other jobs.
 
-The rule compares numbers, in `--gres`, `--gpus-per-node` and `--gpus`. It leaves out scripts that ask for no GPU, and
-steps of srun with a number of their own.
+The rule compares numbers, in `--gres`, `--gpus-per-node` and `--gpus`. It leaves out scripts that ask for no GPU,
+programs that are told to work on CPUs or with gloo, and steps of srun with a number of their own.
 
 Write the same number in both places, or `--nproc-per-node="$SLURM_GPUS_ON_NODE"`.
 """
@@ -23,6 +23,7 @@ from trainyard.model.run import Container
 
 _GPUS = re.compile(r"(?:gres/)?gpu(?::[A-Za-z][\w.-]*)?:(\d+)")
 _NUMBER = re.compile(r"(?:[A-Za-z][\w.-]*:)?(\d+)")
+_CPU = ("cpu", "gloo")
 _OF_STEP = re.compile(r"--(?:gres|gpus)\b|-G\b|--overcommit|--oversubscribe")
 
 
@@ -63,7 +64,7 @@ def _gpus(batch: Batch) -> int | None:
 
 def _processes(step: Step, batch: Batch) -> int | None:
     launcher = step.launcher
-    if launcher is None or launcher.is_mpi or (step.tasks_per_node or 1) > 1 or step.command.has("--cpu"):
+    if launcher is None or launcher.is_mpi or (step.tasks_per_node or 1) > 1 or _is_of_cpu(step):
         return None
     told = decimal(step.command.option(*launcher.per_node, *launcher.total) or "")
     if not told or not launcher.total:
@@ -71,6 +72,12 @@ def _processes(step: Step, batch: Batch) -> int | None:
     count, text = node_count(step)
     nodes = batch.nodes if text.strip("${}") in NODES else count if text else 1
     return told // nodes if nodes else None
+
+
+def _is_of_cpu(step: Step) -> bool:
+    return step.command.has("--cpu") or any(
+        word.partition("=")[2] in _CPU or word in _CPU for word in step.command.words
+    )
 
 
 def _has_own(step: Step, container: Container) -> bool:

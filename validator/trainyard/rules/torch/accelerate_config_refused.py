@@ -3,10 +3,10 @@
 `accelerate launch` ends with "The config file had unknown keys" for a key at the top level that no option has. FSDP
 checks its words when the first model is prepared: `fsdp_sharding_strategy`, `fsdp_auto_wrap_policy`,
 `fsdp_backward_prefetch` and `fsdp_state_dict_type` have a fixed list each, in any case. FSDP 2 has no
-`LOCAL_STATE_DICT`. Loading on one rank, `fsdp_cpu_ram_efficient_loading`, needs `fsdp_sync_module_states` in FSDP 1,
-and activation checkpointing needs a policy that wraps layers. Counts, ranks and ports are whole numbers, and so is
-`fsdp_min_num_params`: `1e8` is a number with a decimal point, which stops the start. In `deepspeed_config`, stages,
-devices, switches and numbers are those of the options of `accelerate launch`.
+`LOCAL_STATE_DICT`, and its activation checkpointing needs a policy that wraps layers. Loading on one rank,
+`fsdp_cpu_ram_efficient_loading`, needs `fsdp_sync_module_states` in FSDP 1. Counts, ranks and ports are whole numbers,
+and so is `fsdp_min_num_params` for `SIZE_BASED_WRAP`: accelerate does not read `1e8` as a whole number, and stops. In
+`deepspeed_config`, stages, devices, switches and numbers are those of the options of `accelerate launch`.
 
 The section has no other keys of DeepSpeed: accelerate ignores `train_micro_batch_size_per_gpu` there, and takes it from
 the file that `deepspeed_config_file` names.
@@ -85,7 +85,7 @@ def accelerate_config_refused(project: Project) -> Iterator[Problem]:
                 yield from _words(config)
                 yield from _layers(config)
                 yield from _unknown_keys(config)
-                yield from _integers(mapping(config.tree, "fsdp_config"), config.at.child("fsdp_config"), FSDP_INTEGERS)
+                yield from _sizes(config)
                 yield from _switches(config)
                 yield from _together(config)
 
@@ -203,6 +203,13 @@ def _integers(tree: dict[str, Any], at: Place, names: tuple[str, ...]) -> Iterat
             yield Problem(at.child(name), message, "write a whole number")
 
 
+def _sizes(config: AccelerateConfig) -> Iterator[Problem]:
+    """Yields sizes that are no whole numbers. accelerate reads them for the policy of sizes alone."""
+    fsdp = mapping(config.tree, "fsdp_config")
+    if text(fsdp, "fsdp_auto_wrap_policy").upper() == "SIZE_BASED_WRAP":
+        yield from _integers(fsdp, config.at.child("fsdp_config"), FSDP_INTEGERS)
+
+
 def _switches(config: AccelerateConfig) -> Iterator[Problem]:
     fsdp = mapping(config.tree, "fsdp_config")
     for name in FSDP_SWITCHES:
@@ -223,10 +230,14 @@ def _together(config: AccelerateConfig) -> Iterator[Problem]:
             "`fsdp_cpu_ram_efficient_loading` loads the model on one rank, and the others lack it: the start fails",
             "write `fsdp_sync_module_states: true`",
         )
-    if _on(fsdp, "fsdp_activation_checkpointing") and str(fsdp.get("fsdp_auto_wrap_policy")).upper() == "NO_WRAP":
+    if (
+        second
+        and _on(fsdp, "fsdp_activation_checkpointing")
+        and str(fsdp.get("fsdp_auto_wrap_policy")).upper() == "NO_WRAP"
+    ):
         yield Problem(
             at.child("fsdp_auto_wrap_policy"),
-            "activation checkpointing of FSDP wraps layers by the policy, and NO_WRAP wraps none: the start fails",
+            "activation checkpointing of FSDP 2 wraps layers by the policy, and NO_WRAP wraps none: the start fails",
             "write TRANSFORMER_BASED_WRAP, or turn `fsdp_activation_checkpointing` off",
         )
 

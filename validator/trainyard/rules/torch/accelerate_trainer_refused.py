@@ -2,7 +2,7 @@
 
 `--save_only_model` saves whole weights, and FSDP with `fsdp_state_dict_type: SHARDED_STATE_DICT` has none: current
 releases stop, and those before 4.50 fail at the first save. `--gradient_checkpointing` and
-`fsdp_activation_checkpointing` exclude each other. `--auto_find_batch_size` excludes ZeRO stage 3.
+`fsdp_activation_checkpointing` exclude each other. `--auto_find_batch_size` excludes ZeRO stage 3 since 4.39.
 `--load_best_model_at_end` excludes `--save_only_model` with FSDP and DeepSpeed.
 
 The rule compares the file that `accelerate launch` reads with the arguments of the script in the same command.
@@ -16,18 +16,20 @@ from collections.abc import Iterator
 
 from trainyard.analysis.launchers.accelerate_config import AccelerateConfig, accelerate_configs, scripts
 from trainyard.analysis.launchers.trainer_flags import flag_on, with_underscores
+from trainyard.analysis.scripts.pins import installs_before
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Problem, rule
-from trainyard.model.run import Command, Project
+from trainyard.facts.programs.hugging_face import BATCH_SEARCH_CHECKED
+from trainyard.model.run import Command, Project, Run
 
-_SAVE_ONLY, _BEST = "--save-only-model", "--load-best-model-at-end"
+_SAVE_ONLY, _BEST, _SEARCH = "--save-only-model", "--load-best-model-at-end", "--auto-find-batch-size"
 # A section, a key and its value in lower case, the switch that it excludes, and what to do.
 _REFUSED = (
     ("fsdp_config", "fsdp_state_dict_type", "sharded_state_dict", _SAVE_ONLY, "write FULL_STATE_DICT, or remove"),
     ("fsdp_config", "fsdp_activation_checkpointing", "true", "--gradient-checkpointing", "remove"),
     ("fsdp_config", "fsdp_activation_checkpointing", "true", "--activation-checkpointing", "remove"),
-    ("deepspeed_config", "zero_stage", "3", "--auto-find-batch-size", "use another stage, or remove"),
+    ("deepspeed_config", "zero_stage", "3", _SEARCH, "use another stage, or remove"),
 )
 
 
@@ -46,13 +48,16 @@ _REFUSED = (
 def accelerate_trainer_refused(project: Project) -> Iterator[Problem]:
     """Report arguments that the Trainer refuses with this file."""
     for config in accelerate_configs(project):
-        for _, launch, script in scripts(config, project):
-            yield from _of(config, launch, script)
+        for run, launch, script in scripts(config, project):
+            yield from _of(config, run, launch, script)
 
 
-def _of(config: AccelerateConfig, launch: Command, script: Command) -> Iterator[Problem]:
+def _of(config: AccelerateConfig, run: Run, launch: Command, script: Command) -> Iterator[Problem]:
     kind = text(config.tree, "distributed_type")
+    is_early = installs_before(run.containers, "transformers", BATCH_SEARCH_CHECKED)
     for section, key, value, switch, help_ in _REFUSED:
+        if is_early and switch == _SEARCH:
+            continue
         written, at = mapping(config.tree, section).get(key), flag_on(script, switch)
         # An option of accelerate has precedence over the file.
         is_used = section.startswith(kind.lower()) and kind and not launch.has(f"--{key.replace('_', '-')}")

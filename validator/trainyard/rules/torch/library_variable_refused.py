@@ -1,9 +1,9 @@
 """A library cannot read the value of its environment variable, so the program stops or does something else.
 
-Each library parses its variables in its own way. vLLM converts switches with `int`, so `VLLM_USE_V1=true` ends the
-server. The launcher of Text Generation Inference takes `true` and `false` in lower case only. Libraries of Hugging Face
-take every unknown word for false: `HF_HUB_OFFLINE=enabled` downloads after all. Quotation marks within a value, as in
-`value: '"1"'`, are part of it.
+Each library parses its variables in its own way. vLLM converts switches with `int`, so `VLLM_SERVER_DEV_MODE=true`
+ends the server. The launcher of Text Generation Inference takes `true` and `false` in lower case only. Libraries of
+Hugging Face take every unknown word for false: `HF_HUB_OFFLINE=enabled` downloads after all. Quotation marks within a
+value, as in `value: '"1"'`, are part of it.
 
 PyTorch's allocator refuses an option that it does not know, and `expandable_segments` other than `True` and `False`.
 `max_split_size_mb` is a number of MiB and at least 20: of `1GB` it reads the 1. `garbage_collection_threshold` is a

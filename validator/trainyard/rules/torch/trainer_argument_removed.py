@@ -1,8 +1,8 @@
 """Hugging Face's Trainer has no such argument in the installed release, so every process stops at start-up.
 
 `--evaluation_strategy` is `--eval_strategy` since transformers 4.41, and 4.46 removed the former name. Release 5
-removed `--warmup_ratio`, `--overwrite_output_dir`, `--logging_dir`, `--no_cuda` and others. The parser ends with "Some
-specified arguments are not used by the HfArgumentParser".
+removed `--overwrite_output_dir`, `--no_cuda` and others, and a later one `--warmup_ratio` and `--logging_dir`. The
+parser ends with "Some specified arguments are not used by the HfArgumentParser".
 
 The rule looks at commands with `--per_device_train_batch_size` in a script that installs a release of transformers by
 its number.
@@ -30,6 +30,7 @@ _SIGN = "--per-device-train-batch-size"
     since="0.4.0",
     sources=(
         "huggingface/transformers MIGRATION_GUIDE_V5.md: Removing arguments in `TrainingArguments`",
+        "transformers 5.23.0 training_args.py: TrainingArguments has neither warmup_ratio nor logging_dir",
         "transformers 4.46.0 training_args.py: eval_strategy; 4.41.0: evaluation_strategy is deprecated",
         "github.com/huggingface/transformers pulls 30190 and 39109",
     ),
