@@ -5,8 +5,8 @@ certificates and credentials itself. Kueue refuses `insecure-skip-tls-verify`, p
 `certificate-authority` and `tokenFile`, plugins under `exec`, `auth-provider` and passwords. The MultiKueueCluster then
 says "InsecureKubeConfig". A kubeconfig that a cloud's tool wrote for a person has `exec`.
 
-The feature gate MultiKueueAllowInsecureKubeconfigs turns the check off. The rule takes an unknown release for a current
-one.
+The feature gate MultiKueueAllowInsecureKubeconfigs turns the check off, which the files seldom show. The rule takes an
+unknown release for a current one.
 
 Create a ServiceAccount in the worker, and write its token and `certificate-authority-data` into the kubeconfig.
 """
@@ -36,7 +36,7 @@ _OF_USER = ("tokenFile", "exec", "auth-provider", "username", "password")
 
 @rule(
     code="QU032",
-    severity="error",
+    severity="warning",
     confidence="high",
     since="0.4.0",
     sources=(
