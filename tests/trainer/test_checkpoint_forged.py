@@ -209,14 +209,17 @@ def test_forged_tensors_are_refused_without_running_their_code(directory: Path, 
     manager.close()
 
 
-def test_forged_metadata_do_not_change_pytorch(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("before", "after"), [(b"", b""), (b"}", b"\x86")], ids=["alone", "second of a pair"])
+def test_forged_metadata_do_not_change_pytorch(
+    directory: Path, capsys: pytest.CaptureFixture[str], before: bytes, after: bytes
+) -> None:
     path = directory / "step-00000002"
     # TensorStorageMetadata.__init__ = torch.Size
-    code = b"ctorch.distributed.checkpoint.metadata\nTensorStorageMetadata\n}X\x08\x00\x00\x00__init__ctorch\nSize\nsb."
-    forge(path, ".metadata", b"\x80\x02" + code)
-    before = TensorStorageMetadata.__init__
+    code = b"ctorch.distributed.checkpoint.metadata\nTensorStorageMetadata\n}X\x08\x00\x00\x00__init__ctorch\nSize\nsb"
+    forge(path, ".metadata", b"\x80\x02" + before + code + after + b".")
+    known = TensorStorageMetadata.__init__
     run(directory, 3)
-    assert TensorStorageMetadata.__init__ is before
+    assert TensorStorageMetadata.__init__ is known
     expected = f"skipped invalid checkpoint {path}: .metadata changes TensorStorageMetadata"
     assert expected in capsys.readouterr().out.splitlines()
 
