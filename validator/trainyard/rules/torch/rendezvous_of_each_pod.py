@@ -22,7 +22,7 @@ from trainyard.model.run import Command, Container, Role
 from trainyard.startup import pattern
 
 _RANDOM = pattern(
-    r"\bRANDOM\b|\$\$|(?:\$\(|`)[ ]*(?:uuidgen|shuf|mktemp|openssl[ ]+rand|cat[ ]+/proc/sys/kernel/random/uuid)\b"
+    r"\bRANDOM\b|(?:\$\(|`)[ ]*(?:uuidgen|shuf|mktemp|openssl[ ]+rand|cat[ ]+/proc/sys/kernel/random/uuid)\b"
     r"|(?:\$\(|`)[ ]*date[^)`]{0,40}%[sN]"
 )
 _OWN = pattern(r"(?:\$\(|`)[ ]*hostname\b|\$\{?HOSTNAME\b")
