@@ -32,7 +32,7 @@ from trainyard.model.run import Workload
         "kubernetes.io/docs/concepts/configuration/configmap: the Pod and the ConfigMap must be in the same namespace",
         "kueue.sigs.k8s.io/docs/concepts/local_queue: a LocalQueue is a namespaced object",
     ),
-    needs=("ConfigMap", "Secret", "PersistentVolumeClaim", "ServiceAccount", "LocalQueue", "TrainingRuntime"),
+    needs=("ConfigMap", "Secret", "PersistentVolumeClaim", "serviceAccount", "LocalQueue", "TrainingRuntime"),
 )
 def reference_in_other_namespace(run: Workload, context: Context) -> Iterator[Problem]:
     """References whose object is in another namespace."""
