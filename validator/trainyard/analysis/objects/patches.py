@@ -28,11 +28,8 @@ def may_be_patched(at: Place, run: Run | None, project: Project, *names: str) ->
         return True
     texts = [_written_in_kustomizations.of(project)]
     if run is not None:
-        texts += [
-            str(other.tree.get("spec"))
-            for other in project.of_kind(run.kind)
-            if other.name == run.name and other.at.document is not run.at.document
-        ]
+        specs = _specs.of(project).get((run.kind, run.name), {})
+        texts += [spec for spec, documents in specs.items() if documents != {id(run.at.document)}]
     return any(name in one for one in texts for name in names)
 
 
@@ -48,4 +45,14 @@ def _changes(project: Project) -> str:
     )
 
 
+def _find_specs(project: Project) -> dict[tuple[str, str], dict[str, set[int]]]:
+    """Returns the specs of each kind and name as texts, with the documents that have each."""
+    found: dict[tuple[str, str], dict[str, set[int]]] = {}
+    for one in project.resources:
+        documents = found.setdefault((one.kind, one.name), {}).setdefault(str(one.tree.get("spec")), set())
+        documents.add(id(one.at.document))
+    return found
+
+
 _written_in_kustomizations: LastIndex[Project, str] = LastIndex(_changes)
+_specs: LastIndex[Project, dict[tuple[str, str], dict[str, set[int]]]] = LastIndex(_find_specs)

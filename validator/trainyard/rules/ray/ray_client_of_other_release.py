@@ -19,7 +19,8 @@ from trainyard.analysis.jobs.ray import Group, groups_of, image_version
 from trainyard.analysis.pods.ray_addresses import ray_addresses
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Container
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Container, Project
 from trainyard.startup import pattern
 
 _CLIENT = pattern(r"ray://([\w-]+)-head-svc(?:\.([\w-]+)[\w.-]*)?(?::\d+)?/?")
@@ -75,9 +76,19 @@ def _release(version: str) -> tuple[int, ...]:
 def _head(name: str, namespace: str | None, context: Context) -> Group | None:
     """Returns the head of the only cluster that has a name."""
     wanted = namespace or (context.run.namespace if context.run is not None else "")
-    heads = [
-        groups_of(resource)[0]
-        for resource in context.project.of_kind("RayCluster", "RayService")
-        if resource.name == name and (not wanted or resource.namespace in ("", wanted)) and groups_of(resource)
-    ]
-    return heads[0] if len(heads) == 1 else None
+    known = _heads.of(context.project).get(name, ())
+    heads = (head for where, head in known if not wanted or where in ("", wanted))
+    head = next(heads, None)
+    return head if next(heads, None) is None else None
+
+
+def _find_heads(project: Project) -> dict[str, list[tuple[str, Group]]]:
+    """Returns the namespaces and heads of all clusters with a name."""
+    found: dict[str, list[tuple[str, Group]]] = {}
+    for resource in project.of_kind("RayCluster", "RayService"):
+        if groups := groups_of(resource):
+            found.setdefault(resource.name, []).append((resource.namespace, groups[0]))
+    return found
+
+
+_heads: LastIndex[Project, dict[str, list[tuple[str, Group]]]] = LastIndex(_find_heads)

@@ -18,7 +18,9 @@ from collections.abc import Iterator
 
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource
+from trainyard.startup import NamedTuple
 
 _DEFAULT = "storageclass.kubernetes.io/is-default-class"
 
@@ -43,18 +45,17 @@ def claim_without_class(resource: Resource, context: Context) -> Iterator[Proble
     annotations = mapping(resource.tree, "metadata", "annotations")
     if resource.kind != "PersistentVolumeClaim" or "storageClassName" in spec or not spec or len(annotations) > 0:
         return
-    for volume in context.project.of_kind("PersistentVolume"):
-        own = mapping(volume.tree, "spec")
-        if volume.at.document.source is not resource.at.document.source:
-            continue
-        if text(own, "storageClassName"):
-            if text(spec, "volumeName") == volume.name and _is_no_default(
-                text(own, "storageClassName"), context.project
-            ):
-                yield from _of_class(resource, volume)
-                return
-            continue
-        offered = items(own, "accessModes")
+    known = _volumes.of(context.project).get(id(resource.at.document.source))
+    if known is None:
+        return
+    named_volume = known.with_class.get(text(spec, "volumeName"))
+    if named_volume is not None and _is_no_default(
+        text(named_volume.tree, "spec", "storageClassName"), context.project
+    ):
+        yield from _of_class(resource, named_volume)
+        return
+    for volume in known.without_class:
+        offered = items(volume.tree.get("spec"), "accessModes")
         if all(mode in offered for mode in items(spec, "accessModes")) and _is_meant(resource, volume):
             named = text(spec, "volumeName")
             effect = "leaves the claim Pending, for it does not match" if named else "gives the claim a new disk, not"
@@ -67,14 +68,42 @@ def claim_without_class(resource: Resource, context: Context) -> Iterator[Proble
             return
 
 
-def _is_no_default(name: str, project: Project) -> bool:
-    """True if the classes in the files show that the one of this name is not the default."""
+class _Volumes(NamedTuple):
+    """The volumes of a file: those with a class by their names, and the others."""
+
+    with_class: dict[str, Resource]
+    without_class: list[Resource]
+
+
+def _find_volumes(project: Project) -> dict[int, _Volumes]:
+    found: dict[int, _Volumes] = {}
+    for volume in project.of_kind("PersistentVolume"):
+        known = found.setdefault(id(volume.at.document.source), _Volumes({}, []))
+        if text(volume.tree, "spec", "storageClassName"):
+            known.with_class.setdefault(volume.name, volume)
+        else:
+            known.without_class.append(volume)
+    return found
+
+
+def _find_classes(project: Project) -> tuple[frozenset[str], frozenset[str]]:
+    """Returns the names of all classes, and of the defaults among them."""
     classes = {one.name: one for one in project.of_kind("StorageClass")}
-    defaults = {
+    defaults = (
         one.name
         for one in classes.values()
         if str(mapping(one.tree, "metadata", "annotations").get(_DEFAULT)).lower() == "true"
-    }
+    )
+    return frozenset(classes), frozenset(defaults)
+
+
+_volumes: LastIndex[Project, dict[int, _Volumes]] = LastIndex(_find_volumes)
+_classes: LastIndex[Project, tuple[frozenset[str], frozenset[str]]] = LastIndex(_find_classes)
+
+
+def _is_no_default(name: str, project: Project) -> bool:
+    """True if the classes in the files show that the one of this name is not the default."""
+    classes, defaults = _classes.of(project)
     return name not in defaults and (name in classes or bool(defaults))
 
 
