@@ -57,6 +57,13 @@ processesPerNode: 8
 fabric: {profile: onprem-roce, networks: [{name: roce}], rails: 8}
 resources: {limits: {nvidia.com/gpu: 8}}
 """
+_MOUNT = """\
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec: {containers: [{name: a, image: a, volumeMounts: [{name: b, mountPath: /b}]}]}
+"""
 _BARE_TRAIN_JOB = """\
 ---
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -148,6 +155,7 @@ _SPEC = _OBJECT % ("v1", "Pod") + "  containers: [{name: a, image: b}]\n"
 
 FAMILIES = {
     "copies of a TrainJob and its runtime": ("", _TRAIN_JOB),
+    "copies of a pod that mounts no volume": ("", _MOUNT),
     "containers with unknown variables": (
         _CONTAINERS,
         "          - {name: c%d, image: example.com/llm:1, env: [{name: NCCL_UNKNOWN_%d, value: a}]}\n",
