@@ -29,6 +29,12 @@ def embedded(host: Place, text: str) -> EmbeddedDocument | BrokenText:
     return found if isinstance(found, BrokenText) else EmbeddedDocument(host, found)
 
 
+def embedded_mapping(host: Place, text: str) -> EmbeddedDocument | None:
+    """Returns the document within a scalar if it is a mapping, else None."""
+    found = embedded(host, text)
+    return None if isinstance(found, BrokenText) or not isinstance(found.tree, dict) else found
+
+
 def _read_embedded(name: str, text: str) -> Document | BrokenText:
     global _length
     documents, broken = read(Excerpt(name, text))

@@ -15,9 +15,8 @@ from trainyard.document.lookup import mapping
 from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.startup import NamedTuple, pattern
 
-UNKNOWN = pattern(
-    r"[{}$<>%@\[\]()]|\A[A-Z][A-Z0-9_-]+\Z|_[A-Z][A-Z0-9_]*_|(?i:\b(?:to|will) be (?:replaced|filled|set)\b)"
-)
+TO_FILL_IN = r"_[A-Z][A-Z0-9_]*_|(?i:\b(?:to|will) be (?:replaced|filled|set)\b)"
+UNKNOWN = pattern(r"[{}$<>%@\[\]()]|\A[A-Z][A-Z0-9_-]+\Z|" + TO_FILL_IN)
 LABEL_VALUE = pattern(r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?\Z")
 _LABEL_KEY = pattern(r"(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?\Z")
 DNS_1035 = pattern(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?\Z")

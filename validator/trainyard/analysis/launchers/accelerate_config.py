@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from trainyard.analysis.launchers.accelerate import accelerate_scripts
 from trainyard.document.document import Place
 from trainyard.document.lookup import decimal, integer, mapping
-from trainyard.document.reading import embedded
-from trainyard.document.source import BrokenText
+from trainyard.document.reading import embedded_mapping
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Command, Project, Run
 
@@ -42,8 +41,8 @@ def _find(project: Project) -> Iterator[AccelerateConfig]:
     for resource in project.of_kind("ConfigMap"):
         for key, raw in mapping(resource.tree, "data").items():
             if isinstance(raw, str) and all(sign in raw for sign in SIGNS):
-                inner = embedded(resource.at.child("data", key), raw)
-                if not isinstance(inner, BrokenText) and isinstance(inner.tree, dict):
+                inner = embedded_mapping(resource.at.child("data", key), raw)
+                if inner is not None:
                     yield AccelerateConfig(inner.tree, key, Place(inner))
 
 

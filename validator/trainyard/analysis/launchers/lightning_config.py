@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
-from trainyard.document.reading import embedded
-from trainyard.document.source import BrokenText
+from trainyard.document.reading import embedded_mapping
 from trainyard.facts.programs.lightning import ARGUMENTS
 from trainyard.model.run import Project, Resource
 
@@ -33,8 +32,8 @@ def lightning_configs(project: Project) -> Iterator[LightningConfig]:
     for resource in project.of_kind("ConfigMap"):
         for key, raw in mapping(resource.tree, "data").items():
             if isinstance(raw, str) and _SIGN in raw:
-                inner = embedded(resource.at.child("data", key), raw)
-                if not isinstance(inner, BrokenText) and isinstance(inner.tree, dict):
+                inner = embedded_mapping(resource.at.child("data", key), raw)
+                if inner is not None:
                     yield from _of(inner.tree, Place(inner), resource)
 
 

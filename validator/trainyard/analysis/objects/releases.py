@@ -13,11 +13,13 @@ from trainyard.document.document import Document, Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource
+from trainyard.startup import pattern
 
 # Kinds of objects that declare releases.
 KINDS = ("HelmRelease", "HelmChart", "Application")
 # Values in an Application itself, which win over those of its files.
 _INLINE = ("values", "valuesObject", "parameters")
+_NUMBERS = pattern(r"v?(\d+)\.(\d+)")
 
 
 class DeclaredRelease(NamedTuple):
@@ -33,6 +35,12 @@ class DeclaredRelease(NamedTuple):
     values_at: Place | None
     version: str = ""
     is_open: bool = False
+
+    @property
+    def numbers(self) -> tuple[int, int] | None:
+        """The first two numbers of the version, None if it does not begin with any."""
+        found = _NUMBERS.match(self.version)
+        return (int(found[1]), int(found[2])) if found is not None else None
 
     def flag(self, *path: str) -> bool | None:
         """Returns a boolean value, None if the object leaves it to the chart."""

@@ -25,7 +25,7 @@ from trainyard.startup import pattern
 PLAIN = ("cpu", "memory", "ephemeral-storage")
 HANDLERS = ("httpGet", "tcpSocket", "exec", "grpc")
 # What a person or the values of a chart leave open; an empty value leaves a separator at an end.
-_PLACEHOLDER = pattern(r"[{$<]|_[A-Z][A-Z0-9_]*_|(?i:\b(?:to|will) be (?:replaced|filled|set)\b)")
+_PLACEHOLDER = pattern(r"[{$<]|" + constraints.TO_FILL_IN)
 _OPEN = pattern(r"\A[-_.]|[-_.]\Z")
 
 

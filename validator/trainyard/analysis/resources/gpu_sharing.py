@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from trainyard.analysis.objects.releases import releases
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
-from trainyard.document.reading import embedded
-from trainyard.document.source import BrokenText
+from trainyard.document.reading import embedded_mapping
 from trainyard.model.run import Project
 
 # Where the charts have the texts of the configurations.
@@ -50,6 +49,6 @@ def _read(texts: dict[str, Any], at: Place, holder: str = "") -> Iterator[Sharin
     for key, raw in texts.items():
         if not isinstance(raw, str) or "replicas" not in raw or not any(kind in raw for kind in KINDS):
             continue
-        inner = embedded(at.child(key), raw)
-        if not isinstance(inner, BrokenText) and isinstance(inner.tree, dict):
+        inner = embedded_mapping(at.child(key), raw)
+        if inner is not None:
             yield SharingConfig(inner.tree, Place(inner), len(texts) == 1, holder)

@@ -9,8 +9,7 @@ from typing import Any
 from trainyard.analysis.network import cni
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
-from trainyard.document.reading import embedded
-from trainyard.document.source import BrokenText
+from trainyard.document.reading import embedded_mapping
 from trainyard.model.run import Resource
 from trainyard.startup import NamedTuple
 
@@ -61,6 +60,6 @@ def _parsed(raw: str, at: Place) -> Iterator[Configuration]:
         line = re.search(r"line (\d+)", fault)
         yield Configuration({}, at.below(int(line[1]) - 1) if line else at, fault.split(": line")[0])
         return
-    inner = embedded(at, raw)
-    if not isinstance(inner, BrokenText) and isinstance(inner.tree, dict):
+    inner = embedded_mapping(at, raw)
+    if inner is not None:
         yield Configuration(inner.tree, Place(inner))

@@ -18,8 +18,7 @@ from typing import Any
 from trainyard.analysis.network import cni
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
-from trainyard.document.reading import embedded
-from trainyard.document.source import BrokenText
+from trainyard.document.reading import embedded_mapping
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Resource
 
@@ -72,8 +71,8 @@ def _configurations(resource: Resource) -> Iterator[tuple[dict[str, Any], Place]
     for text, at in texts:
         if not isinstance(text, str) or not any(f'"{sign}"' in text for sign in ("plugins", "clusterNetwork")):
             continue
-        inner = embedded(at, text) if text.lstrip().startswith("{") else None
-        if inner is not None and not isinstance(inner, BrokenText) and isinstance(inner.tree, dict):
+        inner = embedded_mapping(at, text) if text.lstrip().startswith("{") else None
+        if inner is not None:
             yield inner.tree, Place(inner)
 
 

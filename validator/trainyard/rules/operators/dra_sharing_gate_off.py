@@ -19,13 +19,12 @@ from trainyard.analysis.resources.dra_driver import CHARTS, OWN, Driver, drivers
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.versions import before
 from trainyard.model.run import Resource
-from trainyard.startup import pattern
 
 _GATES = {"TimeSlicing": "TimeSlicingSettings", "MPS": "MPSSupport"}
 # The first release with the gates; the chart of kubernetes-sigs is newer.
 _FIRST = (25, 8)
-_RELEASE = pattern(r"v?(\d+)\.(\d+)")
 _DRIVER = "gpu.nvidia.com"
 _PATHS = {"ResourceClaim": ("spec", "devices"), "ResourceClaimTemplate": ("spec", "spec", "devices")}
 
@@ -66,8 +65,8 @@ def _has_gates(driver: Driver, resource: Resource) -> bool:
     """True if the driver is certainly a release with the gates, and all of its values are known."""
     if driver.release is None:
         return "featureGates" in driver.values or resource.api_version == "resource.k8s.io/v1"
-    found = _RELEASE.match(driver.release.version) if driver.release.chart == CHARTS[0] else None
-    return not driver.release.is_open and (found is None or (int(found[1]), int(found[2])) >= _FIRST)
+    is_older = driver.release.chart == CHARTS[0] and before(driver.release.numbers, _FIRST)
+    return not driver.release.is_open and not is_older
 
 
 def _strategies(resource: Resource, path: tuple[str, ...]) -> Iterator[tuple[str, Place]]:

@@ -21,8 +21,7 @@ from typing import Any, NamedTuple
 from trainyard.analysis.objects.releases import releases
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
-from trainyard.document.reading import embedded
-from trainyard.document.source import BrokenText
+from trainyard.document.reading import embedded_mapping
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Project
 
@@ -102,6 +101,6 @@ def _files(project: Project, config: dict[str, Any] | None) -> Iterator[tuple[st
     found = [one for one in project.of_kind("ConfigMap") if "mig-configs" in text(one.tree, "data", FILE)]
     for resource in found:
         if len(found) == 1 if config is None else resource.name == text(config, "name"):
-            inner = embedded(resource.at.child("data", FILE), text(resource.tree, "data", FILE))
-            if not isinstance(inner, BrokenText) and isinstance(inner.tree, dict):
+            inner = embedded_mapping(resource.at.child("data", FILE), text(resource.tree, "data", FILE))
+            if inner is not None:
                 yield resource.name, inner.tree, Place(inner)

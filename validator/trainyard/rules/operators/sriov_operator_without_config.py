@@ -12,12 +12,12 @@ Set `sriovOperatorConfig.deploy: true`, or write the object.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from trainyard.analysis.objects.releases import DeclaredRelease, releases
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
+from trainyard.facts.versions import before
 from trainyard.model.run import Project
 
 _CHARTS = ("sriov-network-operator", "sriov-network-operator-chart")
@@ -57,5 +57,4 @@ def sriov_operator_without_config(project: Project) -> Iterator[Problem]:
 
 
 def _is_older(release: DeclaredRelease) -> bool:
-    found = re.match(r"v?(\d+)\.(\d+)", release.version)
-    return found is not None and (int(found[1]), int(found[2])) < _FIRST
+    return before(release.numbers, _FIRST)

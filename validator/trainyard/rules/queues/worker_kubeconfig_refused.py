@@ -21,8 +21,7 @@ from trainyard.analysis.jobs.kueue_configurations import configuration_of
 from trainyard.analysis.objects.secrets import decoded
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
-from trainyard.document.reading import embedded
-from trainyard.document.source import BrokenText
+from trainyard.document.reading import embedded_mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.versions import before
 from trainyard.model.run import Project, Resource
@@ -82,8 +81,8 @@ def _configurations(secret: Resource) -> Iterator[tuple[dict[str, Any], Place, b
         written = mapping(secret.tree, field).get(_KEY)
         raw = decoded(written) if field == "data" and isinstance(written, str) else None
         plain = raw.decode("utf-8", "replace") if raw is not None else written if field == "stringData" else None
-        inner = embedded(secret.at.child(field, _KEY), plain) if isinstance(plain, str) else None
-        if inner is not None and not isinstance(inner, BrokenText) and isinstance(inner.tree, dict):
+        inner = embedded_mapping(secret.at.child(field, _KEY), plain) if isinstance(plain, str) else None
+        if inner is not None:
             yield inner.tree, Place(inner), field == "stringData"
 
 

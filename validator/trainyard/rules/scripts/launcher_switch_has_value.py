@@ -37,14 +37,13 @@ _OF_PROGRAMS = ("-m", "--module", "--no-python")
 def launcher_switch_has_value(container: Container) -> Iterator[Problem]:
     """Report values of options that take none."""
     for start in starts(container):
-        names = {word.partition("=")[0].replace("_", "-") for word, _ in start.options}
         for word, index in start.options:
             name, equals, value = word.partition("=")
             if equals and name.replace("_", "-") in start.launcher.flags and name.startswith("--"):
                 message = f"`{name}` takes no value: {start.command.program} stops at `{value}`"
                 yield Problem(start.place(index), message, _help(name, value))
         told = start.command.words[start.program] if start.program is not None else ""
-        if start.program is None or not start.options or told.lower() not in _VALUES or names & {*_OF_PROGRAMS}:
+        if start.program is None or not start.options or told.lower() not in _VALUES or start.has(*_OF_PROGRAMS):
             continue
         last, index = start.options[-1]
         if index == start.program - 1:

@@ -17,8 +17,7 @@ from typing import Any
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer, mapping
-from trainyard.document.reading import embedded
-from trainyard.document.source import BrokenText
+from trainyard.document.reading import embedded_mapping
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Project
 
@@ -45,8 +44,8 @@ def experts_without_sequence_parallel_in_file(project: Project) -> Iterator[Prob
         for key, raw in mapping(resource.tree, "data").items():
             if not isinstance(raw, str) or not all(name in raw for name in (_TENSOR, _EXPERT, _SEQUENCE)):
                 continue
-            inner = embedded(resource.at.child("data", key), raw)
-            if not isinstance(inner, BrokenText) and isinstance(inner.tree, dict):
+            inner = embedded_mapping(resource.at.child("data", key), raw)
+            if inner is not None:
                 yield from _sections(inner.tree, Place(inner), _DEPTH)
 
 

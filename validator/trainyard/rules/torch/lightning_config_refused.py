@@ -20,8 +20,7 @@ from typing import Any
 from trainyard.analysis.launchers.lightning_config import LightningConfig, lightning_configs
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
-from trainyard.document.reading import embedded
-from trainyard.document.source import BrokenText
+from trainyard.document.reading import embedded_mapping
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import closest_match
 from trainyard.facts.programs.lightning import (
@@ -95,9 +94,9 @@ def _deepspeed(config: LightningConfig, name: str) -> Iterator[Problem]:
     raw = mapping(config.holder.tree, "data").get(name) if config.holder is not None and name else None
     if config.holder is None or not isinstance(raw, str):
         return
-    inner = embedded(config.holder.at.child("data", name), raw)
+    inner = embedded_mapping(config.holder.at.child("data", name), raw)
     key = "gradient_accumulation_steps"
-    if not isinstance(inner, BrokenText) and isinstance(inner.tree, dict) and key in inner.tree:
+    if inner is not None and key in inner.tree:
         message = f"Lightning sets `{key}` itself, and refuses a DeepSpeed file with it: the program stops"
         yield Problem(Place(inner).child(key).key(), message, "write `accumulate_grad_batches` in `trainer`")
 
