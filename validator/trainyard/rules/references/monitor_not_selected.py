@@ -15,13 +15,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.objects.folders import SAME_FOLDER, distance
+from trainyard.analysis.objects.folders import folder_of
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import format_list
 from trainyard.facts.jobs.workloads import group_of
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource
+from trainyard.startup import NamedTuple
 
 _GROUP = "monitoring.coreos.com"
 _SERVERS = ("Prometheus", "PrometheusAgent", "ThanosRuler")
@@ -53,15 +54,14 @@ def monitor_not_selected(resource: Resource, context: Context) -> Iterator[Probl
     field = _FIELDS.get(resource.kind)
     if field is None or group_of(resource.api_version) != _GROUP:
         return
-    servers = _near(resource, context.project)
+    servers = _by_folder.of(context.project).get((folder_of(resource.at), field))
     labels = mapping(resource.tree, "metadata", "labels")
-    selectors = [mapping(server.tree, "spec").get(field) for server in servers]
-    if not selectors or not all(_leaves_out(selector, labels) for selector in selectors):
+    if servers is None or servers.may_take(labels):
         return
     if _adds_labels.of(context.project):
         return
-    first = servers[0]
-    wanted = mapping(selectors[0], "matchLabels")
+    first = servers.first
+    wanted = mapping(first.tree, "spec", field, "matchLabels")
     missing = [f"{name}: {value}" for name, value in wanted.items() if labels.get(name) != value]
     yield Problem(
         resource.at.child("metadata", "labels").key() if labels else resource.at.child("metadata", "name"),
@@ -71,24 +71,52 @@ def monitor_not_selected(resource: Resource, context: Context) -> Iterator[Probl
     )
 
 
-def _near(resource: Resource, project: Project) -> list[Resource]:
-    """Returns the servers of the folder that take objects of this kind."""
-    return [
-        one
-        for one in project.of_kind(*_SERVERS)
-        if group_of(one.api_version) == _GROUP
-        and (one.kind == "Prometheus" or (one.kind == "ThanosRuler") == (resource.kind == "PrometheusRule"))
-        and distance(one.at, resource.at) <= SAME_FOLDER
-    ]
+class _Servers(NamedTuple):
+    """The servers of a folder that take objects of a kind; `selectors` are found by one of their labels.
+
+    `is_open` is true if one of them may take any object: what it selects is not plain.
+    """
+
+    first: Resource
+    is_open: bool
+    selectors: dict[tuple[str, str], list[dict[str, Any]]]
+
+    def may_take(self, labels: dict[str, Any]) -> bool:
+        """True if one of the servers selects these labels, or may do so."""
+        if self.is_open or _has_placeholder(labels):
+            return True
+        near = (wanted for name, value in labels.items() for wanted in self.selectors.get((name, str(value)), ()))
+        return any(wanted.items() <= labels.items() for wanted in near)
 
 
-def _leaves_out(selector: Any, labels: dict[str, Any]) -> bool:
-    """True if a selector is plain and does not select these labels."""
-    wanted = mapping(selector, "matchLabels")
-    words = [*wanted.values(), *labels.values()]
-    if not wanted or "matchExpressions" in selector or any("{{" in str(word) or "$" in str(word) for word in words):
-        return False
-    return any(labels.get(name) != value for name, value in wanted.items())
+def _find_servers(project: Project) -> dict[tuple[str, str], _Servers]:
+    """Returns the servers by their folder and the field that selects."""
+    found: dict[tuple[str, str], _Servers] = {}
+    for server in project.of_kind(*_SERVERS):
+        if group_of(server.api_version) != _GROUP:
+            continue
+        for field in _fields(server):
+            selector = mapping(server.tree, "spec", field)
+            wanted = mapping(selector, "matchLabels")
+            is_open = not wanted or "matchExpressions" in selector or _has_placeholder(wanted)
+            key = folder_of(server.at), field
+            known = found.get(key) or _Servers(server, False, {})
+            found[key] = known._replace(is_open=known.is_open or is_open)
+            if wanted:
+                name, value = next(iter(wanted.items()))
+                known.selectors.setdefault((name, str(value)), []).append(wanted)
+    return found
+
+
+def _fields(server: Resource) -> Iterator[str]:
+    """Yields the fields by which a server of this kind selects."""
+    for kind, field in _FIELDS.items():
+        if server.kind == "Prometheus" or (server.kind == "ThanosRuler") == (kind == "PrometheusRule"):
+            yield field
+
+
+def _has_placeholder(labels: dict[str, Any]) -> bool:
+    return any("{{" in str(value) or "$" in str(value) for value in labels.values())
 
 
 def _find_labels(project: Project) -> bool:
@@ -102,4 +130,5 @@ def _find_labels(project: Project) -> bool:
     )
 
 
+_by_folder: LastIndex[Project, dict[tuple[str, str], _Servers]] = LastIndex(_find_servers)
 _adds_labels: LastIndex[Project, bool] = LastIndex(_find_labels)
