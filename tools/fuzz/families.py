@@ -144,6 +144,18 @@ spec:
     ports: [{containerPort: 8080}]
     resources: {limits: {cpu: 500m, memory: 512Mi}}
 """
+_MONITORED = """\
+---
+apiVersion: monitoring.coreos.com/v1
+kind: Prometheus
+metadata: {name: a%d, namespace: monitoring}
+spec: {podMonitorSelector: {matchLabels: {release: a%d}}, podMonitorNamespaceSelector: {}}
+---
+apiVersion: monitoring.coreos.com/v1
+kind: PodMonitor
+metadata: {name: a%d, namespace: training, labels: {release: b%d}}
+spec: {selector: {matchLabels: {app: llm}}, podMetricsEndpoints: [{port: metrics}]}
+"""
 _OBJECT = "apiVersion: %s\nkind: %s\nmetadata: {name: a}\nspec:\n"
 _RAY = _OBJECT % ("ray.io/v1", "RayCluster") + "  workerGroupSpecs:\n"
 _VOLCANO = _OBJECT % ("batch.volcano.sh/v1alpha1", "Job") + "  tasks:\n"
@@ -175,6 +187,7 @@ FAMILIES = {
     "a number of many digits": (_ROLES + "    Worker:\n      replicas: ", "9"),
     "ConfigMaps of one name": ("", _MOUNTED),
     "Services and their pods": ("", _SERVED),
+    "monitors that no Prometheus selects": ("", _MONITORED),
     "configurations of Accelerate": ("", _ACCELERATE),
     "open comments in a configuration of DeepSpeed": ('{"zero_optimization": ', "/* "),
     "references to no object": (_REFERENCES, "    - {configMapRef: {name: settings-of-run-%d}}\n"),

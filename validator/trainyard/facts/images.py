@@ -22,7 +22,6 @@ Tags of rayproject/ray, huggingface/transformers-pytorch-gpu and kubeflow/traine
 
 from __future__ import annotations
 
-import csv
 import functools
 import os
 import re
@@ -108,6 +107,8 @@ def _of_torch(path: str, torch: Version, tag: str) -> Contents:
 
 @functools.cache
 def _table() -> dict[tuple[str, str], Contents]:
+    import csv
+
     path = os.path.join(os.path.dirname(__file__), "image_versions.csv")
     with open(path, encoding="utf-8", newline="") as lines:
         rows = csv.reader(lines)

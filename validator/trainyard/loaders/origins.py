@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gotemplate.origin import Origin
 from trainyard.document.document import Add, Append, Document, Edit, Place, Remove, Rename, SetValue
 from trainyard.document.source import Path, Position
 
 if TYPE_CHECKING:
+    # Every linter run imports this module, and few render a chart.
     from yaml import Node
+
+    from gotemplate.origin import Origin
 
 
 class Layers:
@@ -121,10 +123,14 @@ class RenderedDocument(Document):
 
     def value_place(self, path: Path) -> Place | None:
         """Returns the place of a value in the values files."""
+        from gotemplate.origin import Origin
+
         return self.layers.place(Origin(path))
 
     def origin(self, place: Place) -> Origin | None:
         """Returns the origin of a place of this object."""
+        from gotemplate.origin import Origin
+
         for length in range(len(place.path), -1, -1):
             origin = self.origins.get(place.path[:length])
             if origin is None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
+from trainyard.document.source import Path
 from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.startup import NamedTuple, pattern
 
@@ -91,21 +92,21 @@ class _Fields:
         else:
             self.ends.append(row)
 
-    def find(self, tree: Any, at: Place, found: list[tuple[int, Check, Any, Place]]) -> None:
-        """Adds the values at the ends of all paths, with the number and check of the row, and the place."""
+    def find(self, tree: Any, path: Path, found: list[tuple[int, Check, Any, Path]]) -> None:
+        """Adds the values at the ends of all paths, with the number and check of the row, and the path to the value."""
         for number, check in self.ends:
-            found.append((number, check, tree, at))
+            found.append((number, check, tree, path))
         if self.of_items is not None and isinstance(tree, list):
             for index, one in enumerate(tree):
-                self.of_items.find(one, at.child(index), found)
+                self.of_items.find(one, (*path, index), found)
         if not isinstance(tree, dict):
             return
         if names := self.of_field.keys() & tree.keys():
             for number, check in {row for name in names for row in self.of_field[name]}:
-                found.append((number, check, tree, at))
+                found.append((number, check, tree, path))
         for name in self.below.keys() & tree.keys():
             if tree[name] is not None:
-                self.below[name].find(tree[name], at.child(name), found)
+                self.below[name].find(tree[name], (*path, name), found)
 
 
 # By their identity: a hash of a table takes longer than most objects.
@@ -119,11 +120,11 @@ def refused(rows: Sequence[Row], tree: Any, at: Place) -> Iterator[Refused]:
         known = _compiled[id(rows)] = rows, _Fields()
         for number, row in enumerate(rows):
             known[1].add(tuple(row.path.split(".")) if row.path else (), (number, row.check))
-    found: list[tuple[int, Check, Any, Place]] = []
-    known[1].find(tree, at, found)
+    found: list[tuple[int, Check, Any, Path]] = []
+    known[1].find(tree, (), found)
     found.sort(key=itemgetter(0))
-    for _, check, value, place in found:
-        yield from check(value, place)
+    for _, check, value, path in found:
+        yield from check(value, at.child(*path))
 
 
 def is_known(value: Any) -> bool:

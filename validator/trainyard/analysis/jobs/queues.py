@@ -15,6 +15,7 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.facts.jobs.kueue import QUEUE
 from trainyard.facts.kubernetes.quantities import parse_quantity
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource, Run
 
 
@@ -123,8 +124,18 @@ def unnamed_flavors(queue: Resource, project: Project) -> list[str]:
     wanted = {name for name, _ in flavors_of(queue)}
     if not wanted or any("$" in name or everywhere(project, "ResourceFlavor", name) for name in wanted):
         return []
-    source = queue.at.document.source
-    used = {name for one in project.of_kind("ClusterQueue", "Cohort") for name, _ in flavors_of(one)}
-    beside = [one.name for one in project.of_kind("ResourceFlavor") if one.at.document.source is source]
-    free = [name for name in beside if name and name not in used]
+    free = _unused_flavors.of(project).get(id(queue.at.document.source), [])
     return free if len(free) >= len(wanted) else []
+
+
+def _find_unused_flavors(project: Project) -> dict[int, list[str]]:
+    """Returns the flavors that no queue and no cohort names, by the identity of their file."""
+    used = {name for one in project.of_kind("ClusterQueue", "Cohort") for name, _ in flavors_of(one)}
+    found: dict[int, list[str]] = {}
+    for one in project.of_kind("ResourceFlavor"):
+        if one.name and one.name not in used:
+            found.setdefault(id(one.at.document.source), []).append(one.name)
+    return found
+
+
+_unused_flavors: LastIndex[Project, dict[int, list[str]]] = LastIndex(_find_unused_flavors)

@@ -54,10 +54,10 @@ def claim_without_class(resource: Resource, context: Context) -> Iterator[Proble
     ):
         yield from _of_class(resource, named_volume)
         return
-    for volume in known.without_class:
-        offered = items(volume.tree.get("spec"), "accessModes")
-        if all(mode in offered for mode in items(spec, "accessModes")) and _is_meant(resource, volume):
-            named = text(spec, "volumeName")
+    named = text(spec, "volumeName")
+    asked = str(mapping(spec, "resources", "requests").get("storage"))
+    for offered, volume in known.without_class.get((named, "" if named else asked), {}).items():
+        if all(str(mode) in offered for mode in items(spec, "accessModes")):
             effect = "leaves the claim Pending, for it does not match" if named else "gives the claim a new disk, not"
             yield Problem(
                 resource.at.child("spec").key(),
@@ -69,20 +69,29 @@ def claim_without_class(resource: Resource, context: Context) -> Iterator[Proble
 
 
 class _Volumes(NamedTuple):
-    """The volumes of a file: those with a class by their names, and the others."""
+    """The volumes of a file: those with a class by their names, and the others by what a claim says of them.
+
+    A claim names its volume, or has the capacity of one without `claimRef`. Of volumes that a claim cannot tell apart,
+    with the same access modes, the first one is here.
+    """
 
     with_class: dict[str, Resource]
-    without_class: list[Resource]
+    without_class: dict[tuple[str, str], dict[tuple[str, ...], Resource]]
 
 
 def _find_volumes(project: Project) -> dict[int, _Volumes]:
     found: dict[int, _Volumes] = {}
     for volume in project.of_kind("PersistentVolume"):
-        known = found.setdefault(id(volume.at.document.source), _Volumes({}, []))
-        if text(volume.tree, "spec", "storageClassName"):
+        known = found.setdefault(id(volume.at.document.source), _Volumes({}, {}))
+        spec = mapping(volume.tree, "spec")
+        if text(spec, "storageClassName"):
             known.with_class.setdefault(volume.name, volume)
-        else:
-            known.without_class.append(volume)
+            continue
+        offered = tuple(sorted({str(mode) for mode in items(spec, "accessModes")}))
+        storage = mapping(spec, "capacity").get("storage")
+        known.without_class.setdefault((volume.name, ""), {}).setdefault(offered, volume)
+        if storage is not None and not mapping(spec, "claimRef"):
+            known.without_class.setdefault(("", str(storage)), {}).setdefault(offered, volume)
     return found
 
 
@@ -116,11 +125,3 @@ def _of_class(claim: Resource, volume: Resource) -> Iterator[Problem]:
         f"write `storageClassName: {own}`",
         related=((volume.at.child("spec", "storageClassName"), "the class of the volume"),),
     )
-
-
-def _is_meant(claim: Resource, volume: Resource) -> bool:
-    spec, own = mapping(claim.tree, "spec"), mapping(volume.tree, "spec")
-    if text(spec, "volumeName") or mapping(own, "claimRef"):
-        return text(spec, "volumeName") == volume.name
-    asked = mapping(spec, "resources", "requests").get("storage")
-    return asked is not None and str(asked) == str(mapping(own, "capacity").get("storage"))

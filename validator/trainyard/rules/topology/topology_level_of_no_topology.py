@@ -13,14 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.objects.folders import SAME_FOLDER, distance
+from trainyard.analysis.objects.folders import folder_of
+from trainyard.document.document import Place
 from trainyard.document.lookup import items, text
 from trainyard.document.placeholders import has_parameter
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match
 from trainyard.facts.jobs.kueue import PREFERRED, REQUIRED, SLICE_REQUIRED
 from trainyard.facts.jobs.workloads import group_of
-from trainyard.model.run import Pod
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Pod, Project
 
 
 @rule(
@@ -39,14 +41,10 @@ def topology_level_of_no_topology(pod: Pod, context: Context) -> Iterator[Proble
     asked = [(name, level) for name in _NAMES if isinstance(level := pod.annotations.get(name), str)]
     if not asked or context.site is not None:
         return
-    near = [
-        one
-        for one in context.project.of_kind("Topology")
-        if group_of(one.api_version) == "kueue.x-k8s.io" and distance(one.at, pod.at) <= SAME_FOLDER
-    ]
-    levels = [text(level, "nodeLabel") for one in near for level in items(one.tree, "spec", "levels")]
-    if not levels or any(has_parameter(level) or not level for level in levels):
+    levels = _by_folder.of(context.project).get(folder_of(pod.at), {})
+    if not levels:
         return
+    first = next(iter(levels.values()))
     for name, level in asked:
         if level in levels or has_parameter(level):
             continue
@@ -55,8 +53,27 @@ def topology_level_of_no_topology(pod: Pod, context: Context) -> Iterator[Proble
             pod.template_at.child("metadata", "annotations", name),
             f"no Topology of the files has the level `{level}`: Kueue never admits the job",
             f"did you mean `{close}`?" if close else f"the levels are {', '.join(levels)}",
-            related=((near[0].at.child("spec", "levels"), "the levels"),),
+            related=((first, "the levels"),),
         )
 
 
+def _find_levels(project: Project) -> dict[str, dict[str, Place]]:
+    """Returns the levels of all Topologies of each folder, each with the place of the levels that name it first.
+
+    A folder in which a level is open is left out.
+    """
+    found: dict[str, dict[str, Place]] = {}
+    for one in project.of_kind("Topology"):
+        if group_of(one.api_version) == "kueue.x-k8s.io":
+            known = found.setdefault(folder_of(one.at), {})
+            for level in items(one.tree, "spec", "levels"):
+                known.setdefault(text(level, "nodeLabel"), one.at.child("spec", "levels"))
+    return {
+        folder: levels
+        for folder, levels in found.items()
+        if not any(has_parameter(level) or not level for level in levels)
+    }
+
+
+_by_folder: LastIndex[Project, dict[str, dict[str, Place]]] = LastIndex(_find_levels)
 _NAMES = (REQUIRED, PREFERRED, SLICE_REQUIRED)
