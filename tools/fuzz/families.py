@@ -165,6 +165,9 @@ _QUEUE = _OBJECT % ("kueue.x-k8s.io/v1beta1", "ClusterQueue") + "  resourceGroup
 # What the budget of parts does not count, because it is cheap.
 _SPEC = _OBJECT % ("v1", "Pod") + "  containers: [{name: a, image: b}]\n"
 
+_NESTED = "---\napiVersion: " + "{a: " * 190 + "1" + "}" * 190 + "\nkind: Job\nmetadata: {name: a%d}\n"
+_NESTED += "spec: {template: {spec: {containers: [{name: a, image: b}]}}}\n"
+
 FAMILIES = {
     "copies of a TrainJob and its runtime": ("", _TRAIN_JOB),
     "copies of a pod that mounts no volume": ("", _MOUNT),
@@ -212,6 +215,7 @@ FAMILIES = {
         _OBJECT % ("v1", "Pod") + "  containers:\n  - name: a\n    env:\n",
         "    - {name: NCCL_%d, value: a}\n",
     ),
+    "objects with a deep field": ("", _NESTED),
     "volumes": (_SPEC + "  volumes:\n", "  - {name: v%d, configMap: {name: a}}\n"),
     "flow collections": ("a: [", "{b: [%d]}, "),
 }

@@ -120,6 +120,14 @@ def test_the_budget_of_a_file_is_for_each_mebibyte(text: str) -> None:
     assert len(objects(known.documents)) == MOST_OBJECTS * (1 + len(text) // 2**20)
 
 
+def test_mappings_below_the_depth_of_real_objects_count() -> None:
+    def nested(levels: int) -> dict[str, object]:
+        return {"a": nested(levels - 1)} if levels else {}
+
+    assert budget.parts(nested(30), MOST_PARTS) == PARTS_OF_AN_OBJECT
+    assert budget.parts(nested(130), MOST_PARTS) > PARTS_OF_AN_OBJECT + 10
+
+
 def test_a_file_of_thousands_of_plain_pods_is_within_the_budget() -> None:
     # Without what the API server adds, which makes a pod ten times as long.
     pod = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 # Pods in objects of these groups are patterns and schemas: nothing creates them.
@@ -19,4 +20,10 @@ def describes(api_version: str) -> bool:
 
 def may_hold(key: str, value: Any) -> bool:
     """True if a field may hold whole parts of objects, rather than what something merges into them."""
-    return isinstance(value, dict | list) and not any(word in key.lower() for word in _PARTIAL)
+    return isinstance(value, dict | list) and not _is_partial(key)
+
+
+# Files have few names of fields.
+@functools.lru_cache(maxsize=1024)
+def _is_partial(key: str) -> bool:
+    return any(word in key.lower() for word in _PARTIAL)

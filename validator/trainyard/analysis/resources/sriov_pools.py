@@ -13,12 +13,17 @@ from trainyard.model.run import Project, Resource
 
 # The field of the plugin in a policy, and the one of its configuration with the pools.
 _POOLS = ("sriovDevicePlugin", "resourceList")
+_MOST = 64
 
 
 def sriov_pools(project: Project, resource: str) -> Iterator[tuple[Any, Place]]:
-    """Yields each set of selectors of the pools that the SR-IOV device plugin offers as a resource, with its place."""
+    """Yields each set of selectors of the pools that the SR-IOV device plugin offers as a resource, with its place.
+
+    None if the files have too many pools of the name: then they are those of several clusters.
+    """
     prefix, _, name = resource.rpartition("/")
-    for entry, at in _by_name.of(project).get(name, []):
+    known = _by_name.of(project).get(name, [])
+    for entry, at in known if len(known) <= _MOST else ():
         if cni.field_text(entry, "resourcePrefix") in ("", prefix):
             yield from _selectors(entry, at)
 

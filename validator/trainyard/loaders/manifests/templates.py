@@ -22,6 +22,9 @@ _PLAIN_KINDS = frozenset(
         "k8s.cni.cncf.io/v1 NetworkAttachmentDefinition",
     )
 )
+# A mapping without one of these is neither the spec of a pod, nor an object or the text of one.
+_FIELDS = frozenset(("containers", "container", "mainContainer"))
+_MARKS = frozenset(("kind", "manifest"))
 _WORKFLOWS = "argoproj.io"
 # The operator of Dynamo completes the container of this name.
 _DYNAMO = "nvidia.com/"
@@ -58,7 +61,7 @@ _has_containers: LastIndex[Source, bool] = LastIndex(
 def templates(tree: dict[str, Any]) -> Iterator[Template]:
     """Yields the templates of pods in an object, without those of objects that it wraps."""
     for path, node, above in _mappings(tree):
-        if path and is_object(node):
+        if _FIELDS.isdisjoint(node) or (path and is_object(node)):
             continue
         if any(isinstance(container, dict) and "image" in container for container in items(node, "containers")):
             yield _template(path, node, above, "containers")
@@ -75,6 +78,8 @@ def wrapped(tree: dict[str, Any], at: Place) -> Iterator[tuple[dict[str, Any] | 
     A text that cannot be read gives None, with its place.
     """
     for path, node, _ in _mappings(tree):
+        if _MARKS.isdisjoint(node):
+            continue
         if path and is_object(node):
             yield node, at.child(*path)
         # Argo Workflows create the objects of a text.
