@@ -12,11 +12,14 @@ Write the port of the container.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from trainyard.analysis.pods.placement import has_labels
+from trainyard.analysis.pods.selected import selected_pods
 from trainyard.document.lookup import decimal, integer, items, mapping
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Pod, Project, Resource
 
 KIND = "PeerAuthentication"
@@ -39,7 +42,7 @@ def mtls_of_service_port(resource: Resource, context: Context) -> Iterator[Probl
     labels = mapping(spec, "selector", "matchLabels")
     if resource.kind != KIND or not labels:
         return
-    pods = [pod for pod in _pods(context.project, resource.namespace) if has_labels(pod.labels, labels)]
+    pods = selected_pods(context.project, resource.namespace, labels)
     ports = {number for pod in pods for number in _ports(pod).values()}
     for key in mapping(spec, "portLevelMtls"):
         number = decimal(str(key))
@@ -55,12 +58,6 @@ def mtls_of_service_port(resource: Resource, context: Context) -> Iterator[Probl
             )
 
 
-def _pods(project: Project, namespace: str) -> Iterator[Pod]:
-    for run in project.runs:
-        if run.namespace == namespace:
-            yield from (role.pod for role in run.roles)
-
-
 def _ports(pod: Pod) -> dict[str, int]:
     """Returns the ports of the containers by their names, or by their numbers."""
     found = {}
@@ -72,14 +69,26 @@ def _ports(pod: Pod) -> dict[str, int]:
     return found
 
 
-def _target(project: Project, namespace: str, pods: list[Pod], number: int) -> int | None:
+def _target(project: Project, namespace: str, pods: Sequence[Pod], number: int) -> int | None:
     """Returns the port of the pods to which a Service leads this port of its own; None if none does."""
-    for service in project.of_kind("Service"):
-        spec = mapping(service.tree, "spec")
-        selector = mapping(spec, "selector")
-        chosen = [pod for pod in pods if selector and has_labels(pod.labels, selector)]
-        for port in items(spec, "ports") if chosen and service.namespace == namespace else ():
-            target = mapping(port).get("targetPort")
-            if integer(port, "port") == number and target is not None:
-                return decimal(str(target)) or _ports(chosen[0]).get(str(target))
+    for selector, target in _targets.of(project).get((namespace, number), ()):
+        chosen = [pod for pod in pods if has_labels(pod.labels, selector)]
+        if chosen:
+            return decimal(str(target)) or _ports(chosen[0]).get(str(target))
     return None
+
+
+def _find_targets(project: Project) -> dict[tuple[str, int], list[tuple[dict[str, Any], Any]]]:
+    """Returns selector and target of each port of the Services, by namespace and port."""
+    found: dict[tuple[str, int], dict[str, tuple[dict[str, Any], Any]]] = {}
+    for service in project.of_kind("Service"):
+        selector = mapping(service.tree, "spec", "selector")
+        for port in items(service.tree, "spec", "ports") if selector else ():
+            number, target = integer(port, "port"), mapping(port).get("targetPort")
+            if number is not None and target is not None:
+                known = found.setdefault((service.namespace, number), {})
+                known.setdefault(str((selector, target)), (selector, target))
+    return {key: list(known.values()) for key, known in found.items()}
+
+
+_targets: LastIndex[Project, dict[tuple[str, int], list[tuple[dict[str, Any], Any]]]] = LastIndex(_find_targets)

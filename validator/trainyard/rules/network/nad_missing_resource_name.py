@@ -20,7 +20,11 @@ from collections.abc import Iterator
 from trainyard.analysis.network import cni
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.loaders.manifests.manifest import RESOURCE_NAME
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Network, Project
+from trainyard.startup import pattern
+
+_WORD = pattern(r"[\w.-]+")
 
 
 @rule(
@@ -50,6 +54,14 @@ def nad_missing_resource_name(network: Network, context: Context) -> Iterator[Pr
 
 
 def _is_claimed(network: Network, project: Project) -> bool:
+    return network.name in _words_of_claims.of(project)
+
+
+def _find_words(project: Project) -> frozenset[str]:
+    """Returns the words of the claims and classes that name a network, whose configurations are texts."""
     kinds = ("ResourceClaim", "ResourceClaimTemplate", "DeviceClass")
-    claims = [str(resource.tree) for resource in project.of_kind(*kinds)]
-    return any("netAttachDefName" in claim and network.name in claim for claim in claims)
+    claims = (str(resource.tree) for resource in project.of_kind(*kinds))
+    return frozenset(word for claim in claims if "netAttachDefName" in claim for word in _WORD.findall(claim))
+
+
+_words_of_claims: LastIndex[Project, frozenset[str]] = LastIndex(_find_words)

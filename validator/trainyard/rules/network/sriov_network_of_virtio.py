@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.network import cni
-from trainyard.analysis.resources.sriov_plugin import pools
+from trainyard.analysis.resources.sriov_pools import sriov_pools
 from trainyard.document.lookup import items
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Network, Project
@@ -38,8 +38,7 @@ VIRTIO = "1af4"
 )
 def sriov_network_of_virtio(network: Network, context: Context) -> Iterator[Problem]:
     """Report SR-IOV networks of virtio devices."""
-    device = (network.resource or "").rpartition("/")[2]
-    if not device or not _is_virtio(device, context.project):
+    if not network.resource or not _is_virtio(network.resource, context.project):
         return
     for plugin, at in cni.plugins(network, "sriov", "ib-sriov"):
         name = cni.field_name(plugin, "type")
@@ -47,8 +46,7 @@ def sriov_network_of_virtio(network: Network, context: Context) -> Iterator[Prob
         yield Problem(at.child(name), message, "write `host-device`: type `sriov` needs virtual functions")
 
 
-def _is_virtio(device: str, project: Project) -> bool:
-    found = [pool for one in project.of_kind("ConfigMap") for pool in pools(one) if pool.name == device]
-    selectors = [tree for pool in found for tree, _ in pool.selectors]
-    vendors = [{str(vendor).lower() for vendor in items(tree, "vendors")} for tree in selectors]
+def _is_virtio(resource: str, project: Project) -> bool:
+    found = sriov_pools(project, resource)
+    vendors = [{str(vendor).lower() for vendor in items(tree, "vendors")} for tree, _ in found]
     return bool(vendors) and all(one == {VIRTIO} for one in vendors)

@@ -19,11 +19,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.analysis.objects.patches import is_patch
+from trainyard.analysis.pods.selected import selected_pods
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import format_list
 from trainyard.model.last_index import LastIndex
-from trainyard.model.run import Container, Pod, Project, Resource
+from trainyard.model.run import Container, Project, Resource
 from trainyard.startup import pattern
 
 # The port of webhooks in controller-runtime, which few operators list. Source: pkg/webhook/server.go, DefaultPort.
@@ -55,7 +56,8 @@ def service_port_without_container(resource: Resource, context: Context) -> Iter
     selector = mapping(resource.tree, "spec", "selector")
     if resource.kind != "Service" or resource.api_version != "v1" or not selector:
         return
-    pod = _only_pod(resource.namespace, selector, context.project)
+    chosen = selected_pods(context.project, resource.namespace, selector)
+    pod = chosen[0] if len(chosen) == 1 else None
     if pod is None or len(pod.containers) != 1 or pod.init_containers or is_patch(pod):
         return
     container = pod.containers[0]
@@ -94,37 +96,15 @@ def service_port_without_container(resource: Resource, context: Context) -> Iter
             )
 
 
-def _only_pod(namespace: str, selector: dict[str, Any], project: Project) -> Pod | None:
-    """Returns the pod that has all labels of a selector; None if none or several have them."""
-    known = _pods.of(project)
-    every = [known.get((namespace, str(name), str(value)), []) for name, value in selector.items()]
-    fitting: list[Pod] = []
-    for pod in min(every, key=len):
-        if all(str(pod.labels.get(name)) == str(value) for name, value in selector.items()):
-            fitting.append(pod)
-            if len(fitting) > 1:
-                return None
-    return fitting[0] if fitting else None
-
-
 def _find_served(project: Project) -> frozenset[tuple[int, Any]]:
     """Returns the pods of Services with the ports that these send to."""
     found: set[tuple[int, Any]] = set()
     for one in project.of_kind("Service"):
         selector = mapping(one.tree, "spec", "selector")
-        pod = _only_pod(one.namespace, selector, project) if selector else None
-        for port in map(mapping, items(one.tree, "spec", "ports") if pod is not None else ()):
-            found.add((id(pod.tree) if pod is not None else 0, port.get("targetPort", port.get("port"))))
+        pods = selected_pods(project, one.namespace, selector)
+        for port in map(mapping, items(one.tree, "spec", "ports") if len(pods) == 1 else ()):
+            found.add((id(pods[0].tree), port.get("targetPort", port.get("port"))))
     return frozenset(found)
-
-
-def _find_pods(project: Project) -> dict[tuple[str, str, str], list[Pod]]:
-    found: dict[tuple[str, str, str], list[Pod]] = {}
-    for run in project.runs:
-        for role in run.roles:
-            for name, value in role.pod.labels.items():
-                found.setdefault((run.namespace, str(name), str(value)), []).append(role.pod)
-    return found
 
 
 def _is_of_operation(port: dict[str, Any], service: Resource) -> bool:
@@ -159,7 +139,6 @@ def _find_numbers(container: Container) -> frozenset[str]:
     return frozenset(number for one in every for number in _NUMBER.findall(one))
 
 
-# Each Service asks: comparing all with all pods, or reading a script for each, would take quadratic time.
-_pods: LastIndex[Project, dict[tuple[str, str, str], list[Pod]]] = LastIndex(_find_pods)
+# Each Service asks: reading all Services, or a script, for each would take quadratic time.
 _served: LastIndex[Project, frozenset[tuple[int, Any]]] = LastIndex(_find_served)
 _numbers: LastIndex[Container, frozenset[str]] = LastIndex(_find_numbers)
