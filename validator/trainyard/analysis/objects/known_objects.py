@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from trainyard.analysis.objects.alike import few
 from trainyard.analysis.objects.folders import NESTED, distance, folder_of, nearest
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
@@ -33,8 +34,6 @@ _MAKERS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Dataset": ("PersistentVolumeClaim", ()),
 }
 _TALOS = "talos.dev/"
-# Each reference is compared with all objects of its name.
-_MOST = 64
 _DATA = {"ConfigMap": ("data", "binaryData"), "Secret": ("data", "stringData")}
 # Labels and annotations of objects that a controller or a hook writes begin with these, or name an operator.
 _FILLED = ("helm.sh/hook", "cert-manager.io/", "external-secrets.io/", "reconcile.external-secrets.io/", "reflector.")
@@ -70,7 +69,7 @@ def names(project: Project, kind: str) -> frozenset[str]:
 
 def everywhere(project: Project, kind: str, name: str) -> list[Known]:
     """Returns the objects of a kind and name in any namespace; none if there are too many to tell them apart."""
-    return _few(_index.of(project).objects.get((kind, name), []))
+    return list(few(_index.of(project).objects.get((kind, name), ())))
 
 
 def is_known(project: Project, kind: str, name: str) -> bool:
@@ -87,7 +86,7 @@ def fitting(project: Project, kind: str, name: str, namespace: str, at: Place) -
     in_file = index.by_file.get((kind, name, id(source)), [])
     in_folder = index.by_folder.get((kind, name, folder_of(at)), [])
     for found in (in_file, in_folder, index.objects.get((kind, name), [])):
-        fits = [one for one in _few(found) if _fits(kind, one.namespace, namespace)]
+        fits = [one for one in few(found) if _fits(kind, one.namespace, namespace)]
         if fits:
             return nearest(((one, one.at) for one in fits), at)
     return []
@@ -101,10 +100,6 @@ def only_elsewhere(project: Project, kind: str, name: str, namespace: str, at: P
     if _index.of(project).sets_namespace or any(_is_copied(one) for one in found):
         return []
     return [one for one in found if distance(one.at, at) <= NESTED]
-
-
-def _few(found: list[Known]) -> list[Known]:
-    return found if len(found) <= _MOST else []
 
 
 def _fits(kind: str, one: str, other: str) -> bool:

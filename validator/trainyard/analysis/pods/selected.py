@@ -5,29 +5,40 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from trainyard.analysis.objects.alike import few
 from trainyard.analysis.pods.placement import has_labels
+from trainyard.document.source import Source
 from trainyard.model.last_index import LastIndex
-from trainyard.model.run import Pod, Project
-
-# Objects of several clusters: nothing tells which of them belong together.
-_MOST = 64
+from trainyard.model.run import Pod, Project, Role, Run
 
 
 def selected_pods(project: Project, namespace: str, labels: Mapping[str, Any]) -> Sequence[Pod]:
     """Returns the pods of a namespace with all of these labels; none for no labels, and if there are too many."""
-    known = _pods.of(project)
-    every = [known.get((namespace, str(name), str(value)), []) for name, value in labels.items()]
-    fewest = min(every, key=len, default=[])
-    return [pod for pod in fewest if has_labels(pod.labels, labels)] if len(fewest) <= _MOST else []
+    return [role.pod for _, role in _selected(project, namespace, labels)]
 
 
-def _find_pods(project: Project) -> dict[tuple[str, str, str], list[Pod]]:
-    found: dict[tuple[str, str, str], list[Pod]] = {}
+def selected_in_file(project: Project, source: Source, labels: Mapping[str, Any]) -> Sequence[tuple[Run, Role]]:
+    """Returns the roles of a file whose pods have all of these labels, with their runs, like `selected_pods`."""
+    return _selected(project, id(source), labels)
+
+
+def _selected(project: Project, scope: str | int, labels: Mapping[str, Any]) -> list[tuple[Run, Role]]:
+    known = _roles.of(project)
+    every: list[Sequence[tuple[Run, Role]]] = [
+        known.get((scope, str(name), str(value)), ()) for name, value in labels.items()
+    ]
+    return [one for one in few(min(every, key=len, default=())) if has_labels(one[1].pod.labels, labels)]
+
+
+def _find_roles(project: Project) -> dict[tuple[str | int, str, str], list[tuple[Run, Role]]]:
+    """Returns the roles by a label of their pods, and by the namespace or the identity of the file."""
+    found: dict[tuple[str | int, str, str], list[tuple[Run, Role]]] = {}
     for run in project.runs:
         for role in run.roles:
             for name, value in role.pod.labels.items():
-                found.setdefault((run.namespace, str(name), str(value)), []).append(role.pod)
+                for scope in (run.namespace, id(run.at.document.source)):
+                    found.setdefault((scope, str(name), str(value)), []).append((run, role))
     return found
 
 
-_pods: LastIndex[Project, dict[tuple[str, str, str], list[Pod]]] = LastIndex(_find_pods)
+_roles: LastIndex[Project, dict[tuple[str | int, str, str], list[tuple[Run, Role]]]] = LastIndex(_find_roles)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from trainyard.analysis.objects.alike import few
 from trainyard.document.lookup import mapping, text
 from trainyard.facts.hardware.device_plugins import PLUGINS, plugin_devices
 from trainyard.model.last_index import LastIndex
@@ -42,8 +43,11 @@ def _find_offered(project: Project) -> Offered:
 
 
 def policies_of(project: Project, resource: str) -> Sequence[Resource]:
-    """Returns the SriovNetworkNodePolicies of virtual functions, by the name of their device without its prefix."""
-    return _policies_by_resource.of(project).get(resource, ())
+    """Returns the SriovNetworkNodePolicies of virtual functions, by the name of their device without its prefix.
+
+    None if there are too many: then they are those of several clusters.
+    """
+    return few(_policies_by_resource.of(project).get(resource, ()))
 
 
 def _configurations(project: Project) -> Iterator[str]:

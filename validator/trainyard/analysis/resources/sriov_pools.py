@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.analysis.network import cni
+from trainyard.analysis.objects.alike import few
 from trainyard.analysis.resources.plugin_configs import entries
 from trainyard.document.document import Place
 from trainyard.model.last_index import LastIndex
@@ -13,7 +14,6 @@ from trainyard.model.run import Project, Resource
 
 # The field of the plugin in a policy, and the one of its configuration with the pools.
 _POOLS = ("sriovDevicePlugin", "resourceList")
-_MOST = 64
 
 
 def sriov_pools(project: Project, resource: str) -> Iterator[tuple[Any, Place]]:
@@ -22,8 +22,7 @@ def sriov_pools(project: Project, resource: str) -> Iterator[tuple[Any, Place]]:
     None if the files have too many pools of the name: then they are those of several clusters.
     """
     prefix, _, name = resource.rpartition("/")
-    known = _by_name.of(project).get(name, [])
-    for entry, at in known if len(known) <= _MOST else ():
+    for entry, at in few(_by_name.of(project).get(name, ())):
         if cni.field_text(entry, "resourcePrefix") in ("", prefix):
             yield from _selectors(entry, at)
 

@@ -16,9 +16,10 @@ from collections.abc import Iterator
 
 from trainyard.analysis.network import multus
 from trainyard.analysis.network.multus import Malformed
+from trainyard.analysis.objects.known_objects import Known, everywhere
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.last_index import LastIndex
-from trainyard.model.run import Pod, Project, Resource
+from trainyard.model.run import Pod, Project
 
 _ANNOTATION = "v1.multus-cni.io/default-network"
 _KIND = "NetworkAttachmentDefinition"
@@ -59,9 +60,9 @@ def default_network_in_other_namespace(pod: Pod, context: Context) -> Iterator[P
             )
 
 
-def _only(project: Project, name: str, namespace: str) -> Resource | None:
+def _only(project: Project, name: str, namespace: str) -> Known | None:
     """Returns the network of this name in the namespace, None if the namespace of Multus may have one as well."""
-    named = [one for one in project.of_kind(_KIND) if one.name == name]
+    named = everywhere(project, _KIND, name)
     if any(one.namespace in _OWN for one in named):
         return None
     return next((one for one in named if one.namespace == namespace), None)
@@ -72,7 +73,8 @@ def _has_other_namespace(project: Project) -> bool:
 
 
 def _is_told(project: Project) -> bool:
-    return any("multusNamespace" in document.source.text for document in project.documents)
+    sources = {id(document.source): document.source for document in project.documents}
+    return any("multusNamespace" in source.text for source in sources.values())
 
 
 _told: LastIndex[Project, bool] = LastIndex(_is_told)

@@ -10,12 +10,14 @@ Write the labels of the Service in the selector, or add the label to the Service
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Resource
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Project, Resource
 
 
 @rule(
@@ -39,7 +41,7 @@ def monitor_selects_no_service(resource: Resource, context: Context) -> Iterator
     ports = {text(one, "port") for one in items(resource.tree, "spec", "endpoints")}
     source = resource.at.document.source
     # The Services of a list of monitors come from several charts.
-    if sum(one.at.document.source is source for one in context.project.of_kind("ServiceMonitor")) > 1:
+    if _monitors.of(context.project)[id(source)] > 1:
         return
     near = next((one for one in services if one.at.document.source is source and ports & _ports(one)), None)
     if near is None or any(_has(one, wanted) for one in services):
@@ -62,3 +64,8 @@ def _ports(service: Resource) -> set[str]:
 def _has(service: Resource, wanted: dict[str, Any]) -> bool:
     labels = mapping(service.tree, "metadata", "labels")
     return all(labels.get(name) == value for name, value in wanted.items())
+
+
+_monitors: LastIndex[Project, Counter[int]] = LastIndex(
+    lambda project: Counter(id(one.at.document.source) for one in project.of_kind("ServiceMonitor"))
+)

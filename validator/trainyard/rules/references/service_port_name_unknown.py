@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 
 from trainyard.analysis.jobs.kubeflow import has_all_pods
-from trainyard.analysis.pods.placement import has_labels
+from trainyard.analysis.pods.selected import selected_in_file
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
@@ -44,12 +44,7 @@ def service_port_name_unknown(resource: Resource, context: Context) -> Iterator[
     ]
     if not selector or not wanted:
         return
-    roles = [
-        (run, role)
-        for run in context.project.runs
-        for role in run.roles
-        if has_labels(role.pod.labels, selector) and run.at.document.source is resource.at.document.source
-    ]
+    roles = selected_in_file(context.project, resource.at.document.source, selector)
     if not roles or not all(has_all_pods(run) and role.pod.containers for run, role in roles):
         return
     names = {

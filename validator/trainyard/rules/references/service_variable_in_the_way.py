@@ -15,7 +15,8 @@ import re
 from collections.abc import Iterator
 
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Container, Resource
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Container, Project, Resource, Run
 
 # The name of a Service, the program that reads its variable, and signs of that program.
 _PROGRAMS = {
@@ -42,25 +43,35 @@ def service_variable_in_the_way(resource: Resource, context: Context) -> Iterato
     """Report Services whose variables a program reads."""
     if resource.kind != "Service" or resource.name not in _PROGRAMS or resource.api_version != "v1":
         return
-    program, sign = _PROGRAMS[resource.name]
-    variable = f"{resource.name.upper()}_PORT"
-    for run in context.project.runs:
-        # A kustomization may give the Service of another file another name.
-        if run.namespace != resource.namespace or run.at.document.source is not resource.at.document.source:
-            continue
-        for role in run.roles:
-            if role.pod.tree.get("enableServiceLinks") is False:
-                continue
-            reader = next((one for one in role.pod.containers if _reads(one, sign, resource.name)), None)
-            if reader is not None and reader.setting(variable) is None:
-                yield Problem(
-                    resource.at.child("metadata", "name"),
-                    f"Kubernetes sets {variable} to the address of this Service, and {program} in {run.kind} "
-                    f"{run.name} reads its port from there",
-                    "rename the Service, or set `enableServiceLinks: false` in the pods",
-                    related=((reader.at, f"the container with {program}"),),
-                )
-                return
+    # A kustomization may give the Service of another file another name.
+    place = (resource.name, resource.namespace, id(resource.at.document.source))
+    if (found := _readers.of(context.project).get(place)) is not None:
+        run, reader = found
+        program = _PROGRAMS[resource.name][0]
+        yield Problem(
+            resource.at.child("metadata", "name"),
+            f"Kubernetes sets {_variable(resource.name)} to the address of this Service, and {program} in {run.kind} "
+            f"{run.name} reads its port from there",
+            "rename the Service, or set `enableServiceLinks: false` in the pods",
+            related=((reader.at, f"the container with {program}"),),
+        )
+
+
+def _variable(name: str) -> str:
+    return f"{name.upper()}_PORT"
+
+
+def _find_readers(project: Project) -> dict[tuple[str, str, int], tuple[Run, Container]]:
+    """Returns the first reader of each variable, by the name of the Service, the namespace and the file."""
+    found: dict[tuple[str, str, int], tuple[Run, Container]] = {}
+    for run in project.runs:
+        pods = [role.pod for role in run.roles if role.pod.tree.get("enableServiceLinks") is not False]
+        for name, (_, sign) in _PROGRAMS.items():
+            for pod in pods:
+                reader = next((one for one in pod.containers if _reads(one, sign, name)), None)
+                if reader is not None and reader.setting(_variable(name)) is None:
+                    found.setdefault((name, run.namespace, id(run.at.document.source)), (run, reader))
+    return found
 
 
 def _reads(container: Container, sign: re.Pattern[str], name: str) -> bool:
@@ -72,3 +83,6 @@ def _reads(container: Container, sign: re.Pattern[str], name: str) -> bool:
 
 def _text(container: Container) -> str:
     return " ".join((container.image or "", *container.command, *container.args))
+
+
+_readers: LastIndex[Project, dict[tuple[str, str, int], tuple[Run, Container]]] = LastIndex(_find_readers)
