@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 
@@ -47,11 +48,15 @@ class Endpoint:
         if number == signal.SIGKILL:
             self.process.join()
 
-    def join(self, **settings: str) -> OutlivingHandler:
-        """Returns the handler of an agent that has joined a round alone."""
+    def handler(self, **settings: str) -> OutlivingHandler:
+        """Returns the handler of an agent."""
         conf = {"is_host": "false", "last_call_timeout": "1", "keep_alive_interval": "1", **settings}
         params = RendezvousParameters(BACKEND, f"127.0.0.1:{self.port}", "run", 1, 2, "127.0.0.1", **conf)
-        handler = OutlivingHandler(params)
+        return OutlivingHandler(params)
+
+    def join(self, **settings: str) -> OutlivingHandler:
+        """Returns the handler of an agent that has joined a round alone."""
+        handler = self.handler(**settings)
         found = handler.next_rendezvous()
         assert (found.rank, found.world_size) == (0, 1)
         assert handler.num_nodes_waiting() == 0
@@ -121,6 +126,25 @@ def test_the_store_of_a_round_fails_at_once_when_it_is_lost(
 
     with pytest.raises(RuntimeError, match="the rendezvous store is gone"):
         store.get("key")
+
+
+def test_an_agent_that_the_others_left_out_joins_them_again(endpoint: Endpoint) -> None:
+    first = endpoint.handler()
+    second = endpoint.handler()
+    with ThreadPoolExecutor() as pool:
+        ranks = [found.rank for found in pool.map(OutlivingHandler.next_rendezvous, (first, second))]
+    assert sorted(ranks) == [0, 1]
+    # As after a pause of the store, which keeps the heartbeats of the second node from the first one.
+    assert second._handler
+    second._handler._stop_heartbeats()  # type: ignore[attr-defined]
+    wait_until(lambda: second.num_nodes_waiting() == 1)
+
+    with ThreadPoolExecutor() as pool:
+        back = pool.submit(second.next_rendezvous)
+        wait_until(lambda: first.num_nodes_waiting() == 1)
+        again = pool.submit(first.next_rendezvous)
+        assert sorted((back.result().rank, again.result().rank)) == [0, 1]
+    assert first.num_nodes_waiting() == second.num_nodes_waiting() == 0
 
 
 def test_an_agent_that_has_no_store_to_join_gives_up_after_the_timeout(

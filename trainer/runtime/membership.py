@@ -18,9 +18,9 @@ HEARTBEAT_SECONDS = 0.25
 _SILENT_SECONDS = 1.0
 # A pause of this process: the others look silent, and are not.
 _PAUSE_SECONDS = 1.0
-# Of two nodes that lose each other, the second one decides when the first one has started again, and locked its
-# checkpoints.
-_PRECEDENCE_SECONDS = 2.0
+# Of two nodes that lose each other, the second one decides two beats later, so that the first one locks the
+# checkpoints. If the first one is late, it takes the lock from the second one, which ends when it reads the new owner.
+_PRECEDENCE_SECONDS = 0.5
 _NO_BEAT = b"0"
 _LEAVING = b"leaving"
 _SURVIVORS = "survivors"

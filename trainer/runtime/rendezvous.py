@@ -13,6 +13,7 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Generic, TypeVar
 
 from torch.distributed.elastic.rendezvous import (
@@ -98,10 +99,13 @@ class OutlivingHandler(RendezvousHandler):
             return RendezvousInfo(self._store, found.rank, found.world_size, found.bootstrap_store_info)  # type: ignore[arg-type]
 
     def num_nodes_waiting(self) -> int:
-        """Returns the number of nodes that wait for the next round; 1 for a store that is back; 0 without a store."""
+        """Returns the number of nodes that wait for the next round; 0 without a store.
+
+        Returns 1 for a store that is back, and if this node has to join again.
+        """
         if self._handler is None:
             return int(self._return is not None and self._return.has_ended)
-        self._answer = self._answer or _Call(self._handler.num_nodes_waiting)
+        self._answer = self._answer or _Call(partial(_waiting, self._handler))
         if not self._answer.wait(_ANSWER_SECONDS):
             self._waits += 1
             if self._waits >= _WAITS:
@@ -134,7 +138,8 @@ class OutlivingHandler(RendezvousHandler):
 
     def _lose(self) -> None:
         print("trainer: the rendezvous store is gone: looks for a new one", file=sys.stderr, flush=True)
-        # Nothing else refers to the handler, so its heartbeats stop.
+        if self._handler:
+            _end_heartbeats(self._handler)
         self._handler = self._answer = None
         self._waits = 0
         if self._store:
@@ -229,6 +234,29 @@ def _connect(params: RendezvousParameters) -> RendezvousHandler:
     handler = create_handler(store, backend, params)
     handler._state_holder._cache_duration = _KEPT_SECONDS * _share(params)  # type: ignore[attr-defined]
     return handler
+
+
+def _end_heartbeats(handler: RendezvousHandler) -> None:
+    """Ends the heartbeats of a handler after the current one, which a stopped store may hold for ever.
+
+    torch would wait for it. If the thread of the heartbeats is the last one to drop the handler, it would wait for
+    itself, and Python would print the traceback.
+    """
+    timer = handler._keep_alive_timer  # type: ignore[attr-defined]
+    if timer and timer._finalizer:
+        timer._finalizer.detach()
+        timer._ctx.stop_event.set()
+
+
+def _waiting(handler: RendezvousHandler) -> int:
+    """Returns the number of nodes that wait for the next round; at least 1 if the others have left this node out.
+
+    They do that if its heartbeats are late, for example those to a store that was paused. Then no round of theirs waits
+    for this node, and its agent has to join one.
+    """
+    waiting = int(handler.num_nodes_waiting())
+    participants = handler._state_holder.state.participants  # type: ignore[attr-defined]
+    return waiting if handler._this_node in participants else max(1, waiting)  # type: ignore[attr-defined]
 
 
 def _find(params: RendezvousParameters) -> RendezvousHandler:
