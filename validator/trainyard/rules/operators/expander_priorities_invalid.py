@@ -1,7 +1,7 @@
 """The cluster autoscaler cannot read the priorities of its groups, so it ignores them and chooses a group at random.
 
-`priorities` of the ConfigMap `cluster-autoscaler-priority-expander` is a text of YAML: an integer for each priority, and
-below it a list of regular expressions for names of groups. Quotes around the integer make it a text, which the
+`priorities` of the ConfigMap `cluster-autoscaler-priority-expander` is a text of YAML: an integer for each priority,
+and below it a list of regular expressions for names of groups. Quotes around the integer make it a text, which the
 autoscaler refuses: "cannot unmarshal !!str into int". One fault is enough: the whole ConfigMap is ignored.
 
 Write each priority as a number without quotes, and its expressions as a list.

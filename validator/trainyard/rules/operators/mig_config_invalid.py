@@ -1,9 +1,9 @@
 """The MIG manager cannot read its configuration, so no GPU is split.
 
-The file has a `version: v1` and `mig-configs`: a list for each name that the label `nvidia.com/mig.config` may have. An
-entry needs `devices`, which is the word `all` or a list of indices, and `mig-enabled`. With `mig-enabled: true` it needs
-`mig-devices`, a number for each profile. With `false` it has none. Other fields are refused. One fault is enough: no
-configuration of the file can be applied, and `nvidia.com/mig.config.state` of the nodes is `failed`.
+The file has a `version: v1` and `mig-configs`: a list for each name that the label `nvidia.com/mig.config` may have.
+An entry needs `devices`, which is the word `all` or a list of indices, and `mig-enabled`. With `mig-enabled: true` it
+needs `mig-devices`, a number for each profile. With `false` it has none. Other fields are refused. One fault is
+enough: no configuration of the file can be applied, and `nvidia.com/mig.config.state` of the nodes is `failed`.
 
 Write the field as the message says.
 """
@@ -78,26 +78,27 @@ def _entry(entry: dict[str, Any], at: Place) -> Iterator[Problem]:
         yield _refused(at.child("devices"), "`devices` is the word all, or a list of indices", told)
     if is_enabled is not None and not isinstance(is_enabled, bool) and is_known(is_enabled):
         yield _refused(at.child("mig-enabled"), "`mig-enabled` is true or false", "it without quotes")
+    yield from _parts(is_enabled, parts, at)
+
+
+def _parts(is_enabled: Any, parts: Any, at: Place) -> Iterator[Problem]:
     if is_enabled is True and parts is None:
         yield _refused(at.child("mig-enabled"), "`mig-enabled: true` needs `mig-devices`", "`mig-devices`")
     elif is_enabled is False and parts:
-        yield _refused(
-            at.child("mig-devices").key(), "`mig-enabled: false` takes no `mig-devices`", "`mig-enabled: true`"
-        )
-    for profile, count in mapping(parts).items() if isinstance(parts, dict) else ():
+        place = at.child("mig-devices").key()
+        yield _refused(place, "`mig-enabled: false` takes no `mig-devices`", "`mig-enabled: true`")
+    for profile, count in parts.items() if isinstance(parts, dict) else ():
+        place = at.child("mig-devices", profile)
         if isinstance(profile, str) and not _PROFILE.match(profile) and is_known(profile):
-            yield _refused(
-                at.child("mig-devices", profile).key(), f"`{profile}` is no MIG profile", "one such as `1g.10gb`"
-            )
-        elif isinstance(count, bool) or not isinstance(count, int) or count < 0:
-            if is_known(count):
-                yield _refused(at.child("mig-devices", profile), f"the number of `{profile}` is no number", "a number")
+            yield _refused(place.key(), f"`{profile}` is no MIG profile", "one such as `1g.10gb`")
+        elif is_known(count) and (isinstance(count, bool) or not isinstance(count, int) or count < 0):
+            yield _refused(place, f"the number of `{profile}` is no number", "a number")
 
 
 def _is_right(devices: Any) -> bool:
     if isinstance(devices, list):
         return all(isinstance(one, int) and not isinstance(one, bool) for one in devices)
-    return devices == "all"
+    return bool(devices == "all")
 
 
 def _unknown(tree: dict[str, Any], fields: tuple[str, ...], at: Place) -> Iterator[Problem]:

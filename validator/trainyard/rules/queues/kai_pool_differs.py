@@ -1,8 +1,8 @@
 """The workload is in another node pool than its queue, so the scheduler that sees it does not know the queue.
 
-KAI Scheduler may be split into shards. The shard with the `partitionLabelValue` POOL sees the nodes, queues and pods with
-the label `kai.scheduler/node-pool: POOL`. The default shard sees those without this label. A pod without the label stays
-Pending in a queue that has it, and the other way round: "Queue does not exist".
+KAI Scheduler may be split into shards. The shard with the `partitionLabelValue` POOL sees the nodes, queues and pods
+with the label `kai.scheduler/node-pool: POOL`. The default shard sees those without this label. A pod without the
+label stays Pending in a queue that has it, and the other way round: "Queue does not exist".
 
 Give the pods the label of the queue.
 """

@@ -1,8 +1,8 @@
 """Queues let others reclaim what they borrow, and the scheduler has no action that does so.
 
-`reclaimable: true` of a Volcano queue lets the action `reclaim` end its pods when another queue wants its share back. The
-default actions are `enqueue, allocate, backfill`, and `preempt` works within one queue alone. Without `reclaim`, a queue
-keeps what it borrowed until its jobs end.
+`reclaimable: true` of a Volcano queue lets the action `reclaim` end its pods when another queue wants its share back.
+The default actions are `enqueue, allocate, backfill`, and `preempt` works within one queue alone. Without `reclaim`, a
+queue keeps what it borrowed until its jobs end.
 
 The rule applies if the files have one configuration of Volcano's scheduler and several queues, one of which says
 `reclaimable: true`.
@@ -29,7 +29,8 @@ _RECLAIM = frozenset(("reclaim", "gangreclaim"))
     confidence="high",
     since="0.4.0",
     sources=(
-        "volcano-sh/volcano v1.15.1 pkg/scheduler/actions/reclaim/reclaim.go; pkg/scheduler/util.go: defaultSchedulerConf",
+        "volcano-sh/volcano v1.15.1 pkg/scheduler/actions/reclaim/reclaim.go",
+        "volcano-sh/volcano v1.15.1 pkg/scheduler/util.go: defaultSchedulerConf",
         "github.com/volcano-sh/volcano issue 2964",
     ),
     needs=("reclaimable",),

@@ -1,8 +1,8 @@
 """The ConfigMap has the name that a component looks for, and no key that it reads, so it has no effect.
 
 The cluster autoscaler reads `priorities` from `cluster-autoscaler-priority-expander`, Volcano's scheduler
-`volcano-scheduler.conf`, and Kueue `controller_manager_config.yaml`. With another key, such as `priority`, the component
-starts with its defaults, or does not start at all.
+`volcano-scheduler.conf`, and Kueue `controller_manager_config.yaml`. With another key, such as `priority`, the
+component starts with its defaults, or does not start at all.
 
 The rule knows ConfigMaps of Kubernetes, the cluster autoscaler, EKS, Kueue, JobSet, LeaderWorkerSet, Volcano, Node
 Feature Discovery, Multus, and the device plugins for SR-IOV and RDMA.

@@ -5,8 +5,8 @@ container. A number in quotes is a name, too, and no container port has a number
 `portNumber` are compared with the ports that the containers declare: a program that listens on another port is not
 found.
 
-The rule applies to Services and pods of the files that the labels of the monitor select. Names of ports that a mesh
-adds are left out.
+The rule applies if Services or pods in the folder of the monitor have the labels that it selects: an operator may
+create others. Names of ports that a mesh adds are left out.
 
 Write the name of the port, or declare the port in the container.
 """
@@ -14,10 +14,11 @@ Write the name of the port, or declare the port in the container.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from trainyard.analysis.admission.constraints import is_known
 from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.objects.folders import folder_of
 from trainyard.analysis.pods.placement import has_labels
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
@@ -32,6 +33,7 @@ _MOST = 20
 _OF_MESH = ("envoy", "istio", "linkerd")
 _FIELDS = {"ServiceMonitor": "endpoints", "PodMonitor": "podMetricsEndpoints"}
 _Ports = frozenset[str]
+_Found = TypeVar("_Found", Resource, Role)
 
 
 @rule(
@@ -53,7 +55,7 @@ def monitor_port_unknown(resource: Resource, context: Context) -> Iterator[Probl
     if field is None or group_of(resource.api_version) != "monitoring.coreos.com":
         return
     services = _services(resource, context.project) if resource.kind == "ServiceMonitor" else ()
-    pods = tuple(_pods(resource, services, context.project))
+    pods = _if_beside(tuple(_pods(resource, services, context.project)), resource)
     for index, endpoint in enumerate(items(resource.tree, "spec", field)):
         at = resource.at.child("spec", field, index)
         name = text(endpoint, "port")
@@ -95,7 +97,14 @@ def _services(monitor: Resource, project: Project) -> tuple[Resource, ...]:
     if near is None or len(near) > _MOST:
         return ()
     found = (one for one in near if wanted.items() <= _labels(one).items() and _is_near(one.namespace, monitor))
-    return tuple(found)
+    return _if_beside(tuple(found), monitor)
+
+
+def _if_beside(found: tuple[_Found, ...], monitor: Resource) -> tuple[_Found, ...]:
+    """Returns what was found if one of it is in the folder of the monitor, else nothing."""
+    folder = folder_of(monitor.at)
+    places = (one.pod.at if isinstance(one, Role) else one.at for one in found)
+    return found if any(folder_of(place) == folder for place in places) else ()
 
 
 def _pods(monitor: Resource, services: Iterable[Resource], project: Project) -> Iterator[Role]:

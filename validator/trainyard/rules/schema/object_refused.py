@@ -6,7 +6,8 @@ be both set" or "admission webhook denied the request". KubeRay takes the object
 The rule holds the conditions of Kubernetes on Services, claims, quotas, limit ranges, network policies, disruption
 budgets, autoscalers, priority classes, servers and jobs, and those of Kueue, JobSet, Kubeflow Trainer,
 LeaderWorkerSet, Volcano, KubeRay and Karpenter. The Prometheus operator skips a monitor that it refuses, and a kubelet
-or a scheduler does not start with such a configuration, also one in a ConfigMap. The rule leaves out patches, and values that are filled in later.
+or a scheduler does not start with such a configuration, also one in a ConfigMap. The rule leaves out patches, and
+values that are filled in later.
 
 Write what the message says.
 """

@@ -1,8 +1,8 @@
 """The argument is a text of several lines that YAML joins with spaces, so a list in it gets a space after its comma.
 
 In a folded scalar (`>`, `>-`) and in a plain one, a line break becomes a space. An argument such as
-`--node-group-auto-discovery=asg:tag=a,` with `b` on the next line is one word of the program, `...tag=a, b`: few programs
-cut the space off, and the cluster autoscaler looks for a tag whose name begins with one.
+`--node-group-auto-discovery=asg:tag=a,` with `b` on the next line is one word of the program, `...tag=a, b`: few
+programs cut the space off, and the cluster autoscaler looks for a tag whose name begins with one.
 
 Write the argument on one line, or in double quotes with a backslash at the end of the line.
 """
