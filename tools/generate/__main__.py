@@ -22,6 +22,7 @@ from tools.generate import (
     chart_files,
     chart_parts,
     cli_page,
+    component_tables,
     crd_schemas,
     crds,
     doctor_page,
@@ -51,6 +52,7 @@ class Part(StrEnum):
     SCHEMAS = "schemas"
     TYPES = "types"
     OPERATORS = "operators"
+    COMPONENTS = "components"
     OVERLAYS = "overlays"
     METRICS = "metrics"
     FINDINGS = "findings"
@@ -82,6 +84,7 @@ GENERATORS = {
     Part.SCHEMAS: Generator("JSON Schemas of the CRDs", (crd_schemas.FILES,), crd_schemas.write),
     Part.TYPES: Generator("tables of types", (type_tables.FILES,), type_tables.write),
     Part.OPERATORS: Generator("tables of types of other operators", (operator_tables.FILES,), operator_tables.write),
+    Part.COMPONENTS: Generator("tables of configurations", (component_tables.FILES,), component_tables.write),
     Part.OVERLAYS: Generator("JSON Schemas of policies in part", (policy_overlays.FILES,), policy_overlays.write),
     Part.METRICS: Generator("names of metrics", (metric_names.FILES,), metric_names.write),
     Part.FINDINGS: Generator("JSON Schema of findings", (validator_schemas.FILES,), validator_schemas.write),
@@ -98,7 +101,7 @@ GENERATORS = {
     Part.ARCHITECTURE: Generator("diagrams of the architecture", (architecture_page.FILES,), architecture_page.write),
 }
 # Their sources are large, so these parts are written only if they are named.
-ON_DEMAND = frozenset((Part.OPERATORS,))
+ON_DEMAND = frozenset((Part.OPERATORS, Part.COMPONENTS))
 
 
 def drifts(root: Path, parts: Iterable[Part]) -> list[drift.Drift]:

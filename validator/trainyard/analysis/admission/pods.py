@@ -112,6 +112,7 @@ def _dns(pod: Any, at: Place) -> Iterator[Refused]:
 def _spread(one: Any, at: Place) -> Iterator[Refused]:
     yield from within("maxSkew", 1)(one, at)
     yield from requiring("minDomains", "whenUnsatisfiable", "DoNotSchedule")(one, at)
+    yield from requiring("matchLabelKeys", "labelSelector")(one, at)
 
 
 @asking_for("shareProcessNamespace")

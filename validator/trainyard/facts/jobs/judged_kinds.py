@@ -15,6 +15,6 @@ JUDGED_KINDS = frozenset(
         *("ClusterPolicy", "NVIDIADriver", "NicClusterPolicy", "NicNodePolicy", "NetworkAttachmentDefinition"),
         *("HostDeviceNetwork", "IPoIBNetwork", "MacvlanNetwork", "SriovNetwork", "SriovIBNetwork", "OVSNetwork"),
         *("SriovNetworkNodePolicy", "IPPool", "CIDRPool", "HelmRelease", "HelmChart", "Application"),
-        *("NodeFeatureRule", "NodeFeatureGroup"),
+        *("NodeFeatureRule", "NodeFeatureGroup", "KubeletConfiguration", "KubeSchedulerConfiguration"),
     )
 )

@@ -5,7 +5,9 @@ huggingface/huggingface_hub src/huggingface_hub/constants.py; huggingface/accele
 utils/dataclasses.py; pytorch 2.15.0 torch/csrc/distributed/c10d/debug.cpp, torch/distributed/rendezvous.py;
 openucx/ucx src/ucs/config/global_opts.c, src/uct/ib/mlx5/dv/ib_mlx5dv_md.c; libfabric fi_getinfo(3), man fabric(7);
 wandb/wandb sdk/wandb_settings.py; horovod/horovod v0.28.1 common/logging.cc; NVIDIA container toolkit, driver
-capabilities; CUDA C programming guide, environment variables.
+capabilities; CUDA C programming guide, environment variables; NVIDIA/k8s-device-plugin v0.12.0 to v0.20.0
+cmd/nvidia-device-plugin/main.go, cmd/gpu-feature-discovery/main.go, api/config/v1/consts.go; NVIDIA/dcgm-exporter
+4.8.2 pkg/cmd/app.go, internal/pkg/appconfig/const.go; Go strconv.ParseBool.
 """
 
 from __future__ import annotations
@@ -41,6 +43,12 @@ _HF = Values("word", (*VARIABLE_TRUE, *VARIABLE_FALSE), _SILENT)
 _YES = Values("word", SWITCH_WORDS)
 _SERVER = "text-generation-inference"
 _IGNORED = "ignores the variable"
+# Flags of urfave/cli: an empty variable leaves a switch off.
+_GO_SWITCH = ("true", "false", "1", "0", "t", "f", "")
+_PLUGIN = "k8s-device-plugin"
+_EXPORTER = "dcgm-exporter"
+_MIG = ("none", "single", "mixed", "")
+_DISCOVERY = ("auto", "nvml", "tegra", "")
 
 # src/uct of UCX 1.20 and the aliases of src/ucp/core/ucp_context.c.
 _TRANSPORTS = """
@@ -132,6 +140,38 @@ KNOWN: dict[str, Values] = {
         "word", ("trace", "debug", "info", "warning", "error", "fatal", "0", "1", "2", "3", "4", "5"), _IGNORED
     ),
     **_all("HOROVOD_FUSION_THRESHOLD HOROVOD_CACHE_CAPACITY", Values("integer", effect="reads another number")),
+    # NVIDIA's device plugin and GPU feature discovery.
+    "MIG_STRATEGY": Values("word", _MIG, is_exact=True, image=_PLUGIN),
+    "GFD_MIG_STRATEGY": Values("word", _MIG, is_exact=True),
+    "DEVICE_LIST_STRATEGY": Values(
+        "words", ("envvar", "volume-mounts", "cdi-annotations", "cdi-cri", ""), image=_PLUGIN
+    ),
+    "DEVICE_ID_STRATEGY": Values("word", ("uuid", "index", ""), is_exact=True, image=_PLUGIN),
+    "DEVICE_DISCOVERY_STRATEGY": Values("word", _DISCOVERY, is_exact=True, image=_PLUGIN),
+    "SHARED_DEVICES_ALLOCATION_POLICY": Values("word", ("distributed", "packed", ""), is_exact=True, image=_PLUGIN),
+    **_all(
+        "FAIL_ON_INIT_ERROR PASS_DEVICE_SPECS GDS_ENABLED MOFED_ENABLED GDRCOPY_ENABLED IMEX_REQUIRED",
+        Values("word", _GO_SWITCH, image=_PLUGIN),
+    ),
+    **_all("GFD_ONESHOT GFD_FAIL_ON_INIT_ERROR GFD_NO_TIMESTAMP", Values("word", _GO_SWITCH)),
+    # NVIDIA's exporter of DCGM.
+    "DCGM_EXPORTER_KUBERNETES_GPU_ID_TYPE": Values(
+        "word", ("uid", "device-name", ""), "maps no GPU to its pod", is_exact=True
+    ),
+    **_all(
+        "DCGM_EXPORTER_KUBERNETES DCGM_EXPORTER_USE_OLD_NAMESPACE DCGM_EXPORTER_NO_HOSTNAME DCGM_EXPORTER_DEBUG "
+        "DCGM_EXPORTER_KUBERNETES_ENABLE_POD_LABELS DCGM_EXPORTER_KUBERNETES_ENABLE_POD_UID "
+        "DCGM_EXPORTER_USE_FAKE_GPUS DCGM_EXPORTER_REPLACE_BLANKS_IN_MODEL_NAME DCGM_EXPORTER_ENABLE_DCGM_LOG "
+        "DCGM_EXPORTER_DUMP_ENABLED DCGM_EXPORTER_DUMP_COMPRESSION DCGM_EXPORTER_ENABLE_PPROF "
+        "DCGM_EXPORTER_ENABLE_GPU_BIND_UNBIND_WATCH",
+        Values("word", _GO_SWITCH),
+    ),
+    **_all("KUBERNETES_VIRTUAL_GPUS KUBERNETES_ENABLE_DRA", Values("word", _GO_SWITCH, image=_EXPORTER)),
+    **_all(
+        "DCGM_EXPORTER_INTERVAL DCGM_EXPORTER_XID_COUNT_WINDOW_SIZE DCGM_EXPORTER_CLOCK_EVENTS_COUNT_WINDOW_SIZE "
+        "DCGM_EXPORTER_DUMP_RETENTION",
+        Values("integer"),
+    ),
 }  # fmt: skip
 
 # Options of PyTorch's allocator, of all releases since 1.10.

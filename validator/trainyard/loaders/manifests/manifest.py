@@ -7,7 +7,7 @@ from typing import Any
 
 from trainyard.document.document import Document, Place
 from trainyard.document.lookup import mapping, text
-from trainyard.document.reading import embedded
+from trainyard.document.reading import embedded, embedded_mapping
 from trainyard.document.source import BrokenText
 from trainyard.facts.kubernetes.api_limits import MAX_OBJECT, least_size
 from trainyard.loaders.manifests import jobs
@@ -16,10 +16,13 @@ from trainyard.loaders.manifests.surroundings import FindScript, Neighbourhood
 from trainyard.loaders.manifests.templates import may_hold_pods, wrapped
 from trainyard.loaders.origins import RenderedDocument
 from trainyard.loaders.schemas.checking import misfits
+from trainyard.loaders.schemas.table import CONFIGURATIONS as OF_KUBERNETES
 from trainyard.model.run import Network, Project, Resource
 
 # A shorter text cannot give too large an object, unless aliases repeat its content.
 SMALL = 64 * 1024
+# Groups of configurations that a ConfigMap holds for a component.
+CONFIGURATIONS = (*OF_KUBERNETES, "config.kueue.x-k8s.io/")
 RESOURCE_NAME = "k8s.v1.cni.cncf.io/resourceName"
 
 
@@ -65,12 +68,27 @@ def _wrapped(
     """Yields an object and those that it wraps, and adds the texts of objects that cannot be read."""
     resource = _resource(tree, at, wrapper)
     yield resource
+    if resource.kind == "ConfigMap":
+        yield from _configurations(resource)
     if may_hold_pods(resource) and not jobs.is_job(resource):
         for inner, place in wrapped(tree, at):
             if inner is None:
                 unread.append(place)
             else:
                 yield from _wrapped(inner, place, unread, resource)
+
+
+def _configurations(resource: Resource) -> Iterator[Resource]:
+    """Yields the configurations of components in a ConfigMap, with the kinds and versions of objects."""
+    for key, value in mapping(resource.tree, "data").items():
+        if isinstance(value, str) and any(group in value for group in CONFIGURATIONS):
+            inner = embedded_mapping(resource.at.child("data", key), value)
+            if (
+                inner is not None
+                and text(inner.tree, "kind")
+                and text(inner.tree, "apiVersion").startswith(CONFIGURATIONS)
+            ):
+                yield _resource(inner.tree, Place(inner), None)
 
 
 def _resource(tree: dict[str, Any], at: Place, wrapper: Resource | None) -> Resource:

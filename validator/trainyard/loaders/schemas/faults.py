@@ -12,7 +12,7 @@ from trainyard.loaders.json_schema import format_value
 from trainyard.loaders.origins import RenderedDocument
 from trainyard.loaders.schemas.nearby import belongs
 from trainyard.loaders.schemas.partial import is_assertion, is_partial
-from trainyard.loaders.schemas.table import BUILT_IN, table_of, within
+from trainyard.loaders.schemas.table import BUILT_IN, is_configuration, table_of, within
 from trainyard.model.run import Misfit
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Groups of which the release that is known here has every field: that of Kubernetes is the newest, and the last release
 # of the training operator is out. Fields of other groups that are not known may be those of another release.
-_COMPLETE = ("kubeflow.org/", "k8s.cni.cncf.io/")
+_COMPLETE = ("kubeflow.org/", "k8s.cni.cncf.io/", "kubelet.config.k8s.io/", "kubescheduler.config.k8s.io/")
 # No webhook adds to the items of these.
 _POD_LISTS = frozenset(("containers", "initContainers", "volumes"))
 # Spark, Flink and others complete the spec of a Pod or of an object of their own, which may have no containers.
@@ -50,6 +50,9 @@ _BOUNDS = {
     "pattern": "text that matches {}",
 }  # fmt: skip
 
+_OF_API_SERVER = ("kubectl refuses it, other clients drop it", "Kubernetes refuses the object")
+_OF_PROGRAM = ("the program refuses its configuration, or ignores the field", "the program refuses its configuration")
+
 # The type of selectors is the same in all kinds and releases.
 _OF_SELECTOR = {"matchLabels", "matchExpressions"}
 
@@ -63,7 +66,8 @@ def faults(table: Table, root: str, resource: Resource) -> Iterator[Misfit]:
         return
     version = resource.api_version
     complete = table is table_of(BUILT_IN) or version.startswith(_COMPLETE)
-    yield from _Walk(table, resource.at, complete=complete).value(root, resource.tree, ((root, ()),))
+    walk = _Walk(table, resource.at, complete=complete, is_read=is_configuration(version))
+    yield from walk.value(root, resource.tree, ((root, ()),))
 
 
 def faults_of_pod(table: Table, root: str, spec: dict[str, Any], at: Place) -> Iterator[Misfit]:
@@ -79,11 +83,13 @@ def faults_of_part(table: Table, root: str, part: dict[str, Any], at: Place) -> 
 class _Walk:
     """Walks through one object."""
 
-    def __init__(self, table: Table, at: Place, *, complete: bool) -> None:
+    def __init__(self, table: Table, at: Place, *, complete: bool, is_read: bool = False) -> None:
         self._table, self._at, self._complete = table, at, complete
         self._is_rendered = isinstance(at.document, RenderedDocument)
         is_template = at.path[:1] == ("objects",)
         self._without_effect = (_UNSET_TIME, _UNSET_CAPABILITIES) if is_template else (_UNSET_TIME,)
+        # What becomes of an unknown field and of a wrong value: no API server sees a configuration.
+        self._dropped, self._refused = _OF_PROGRAM if is_read else _OF_API_SERVER
 
     def value(self, reference: str, value: Any, chain: Chain) -> Iterator[Misfit]:
         """Yields the faults of a value; `chain` ends with the step to it."""
@@ -167,7 +173,7 @@ class _Walk:
         right = None if meant or of_other_kind else belongs(self._table, chain, field, value)
         meant = meant or (None if right else closest_match(field, rest, alike))
         owner = _said(at.path[:-1])
-        message = f"`{field}` is not a field of {owner}: kubectl refuses it, other clients drop it"
+        message = f"`{field}` is not a field of {owner}: {self._dropped}"
         is_former = not self._complete and meant is not None and _NUMBER.sub("", meant) == _NUMBER.sub("", field)
         if meant is not None and not is_former:
             yield Misfit("unknown field", at, message, f"did you mean `{meant}`?", meant)
@@ -184,7 +190,7 @@ class _Walk:
     def _wrong(self, chain: Chain, value: Any, takes: str, wanted: str) -> Misfit:
         at = self._key(chain) if isinstance(value, dict | list) else self._place(chain)
         said = f"`{_last_name(at.path)}` takes {takes}, not {format_value(value)}"
-        return Misfit("wrong value", at, f"{said}: Kubernetes refuses the object", "", None, wanted, value)
+        return Misfit("wrong value", at, f"{said}: {self._refused}", "", None, wanted, value)
 
     def _key(self, chain: Chain) -> Place:
         """Returns the place of a field's name, which a reader looks at when its value has many lines."""

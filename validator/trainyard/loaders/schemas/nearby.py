@@ -16,6 +16,7 @@ _DEPTH = 4
 _COMMON = frozenset(
     ("apiVersion", "items", "key", "kind", "metadata", "name", "namespace", "spec", "status", "type", "value")
 )
+_OF_METADATA = frozenset(("annotations", "labels"))
 _PREFERRED = ("template", "spec", "containers", "resources", "securityContext")
 
 
@@ -27,11 +28,21 @@ def belongs(table: Table, chain: Chain, field: str, value: Any) -> Path | None:
     if field in _COMMON:
         return None
     path = tuple(step for _, steps in chain for step in steps)
+    if field in _OF_METADATA and _is_beside(table, chain, field, value):
+        return (*path[:-1], "metadata")
     above = _above(table, chain, field, value)
     below = _below(table, chain[-1][0].lstrip("[{"), field, value)
     if above is not None and (below is None or above <= len(below)):
         return path[: _cut(chain, above)]
     return (*path, *below) if below is not None else None
+
+
+def _is_beside(table: Table, chain: Chain, field: str, value: Any) -> bool:
+    """True if the mapping around a spec has metadata with the field: a spec has no labels of its own."""
+    if len(chain) < 2 or chain[-1][1] != ("spec",):
+        return False
+    metadata = table.type(chain[-2][0].lstrip("[{")).fields.get("metadata", "a")
+    return metadata[0].isupper() and _has(table, metadata, field, value)
 
 
 def _above(table: Table, chain: Chain, field: str, value: Any) -> int | None:

@@ -19,6 +19,8 @@ from trainyard.startup import NamedTuple
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(__file__))), "facts", "types")
 # Tables that leave out pods: those of operators that no chart here installs.
 OPERATORS = os.path.join(FOLDER, "operators")
+# Tables of configurations that components read, and no API server.
+COMPONENTS = os.path.join(FOLDER, "components")
 BUILT_IN = "kubernetes"
 # Groups of Kubernetes itself beside those without a dot. Other groups that end so belong to projects around it.
 _BUILT_IN_GROUPS = frozenset(
@@ -29,6 +31,8 @@ _BUILT_IN_GROUPS = frozenset(
         *("networking", "node", "rbac.authorization", "resource", "scheduling", "storage", "storagemigration"),
     )
 )
+
+CONFIGURATIONS = ("kubeadm.k8s.io/", "kubelet.config.k8s.io/", "kubescheduler.config.k8s.io/")
 
 Fits = Callable[[Any], bool]
 
@@ -229,14 +233,19 @@ def table_of(api_version: str) -> Table | None:
     return _tables[name]
 
 
+def is_configuration(api_version: str) -> bool:
+    """True for a kind that a component reads from a file: no API server has it."""
+    return api_version.startswith(CONFIGURATIONS)
+
+
 def _read(name: str) -> Table | None:
     # A group is a part of a file's name only if it is a name itself.
     if not name.replace(".", "").replace("-", "").isalnum():
         return None
-    for folder in (FOLDER, OPERATORS):
+    for folder in (FOLDER, OPERATORS, COMPONENTS):
         try:
             with open(os.path.join(folder, f"{name}.txt"), encoding="utf-8") as file:
-                return Table(file.read(), has_pods=folder == FOLDER)
+                return Table(file.read(), has_pods=folder != OPERATORS)
         except OSError:
             pass
     return None

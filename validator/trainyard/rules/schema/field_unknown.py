@@ -11,6 +11,9 @@ Karpenter, Argo Workflows, LeaderWorkerSet and AppWrapper. For these other opera
 that resembles a known one, or that belongs elsewhere in the object. The rule `field-of-another-release` reports the
 rest. Pods in objects of unknown kinds are checked in the same way.
 
+The configurations of the kubelet, the scheduler and kubeadm are checked, too, in files of their own and in ConfigMaps.
+A scheduler with an unknown field does not start, and a kubelet ignores the field.
+
 A place that a more specific rule reports is not reported again, and neither is a file with the name of a patch that no
 kustomization names.
 
@@ -34,6 +37,7 @@ from trainyard.model.run import Misfit
     since="0.1.0",
     sources=(
         "kubernetes v1.34.4 api/openapi-spec/swagger.json; k8s.io/api v0.37.1: fields of newer releases",
+        "kubernetes v1.29.15 and v1.37.2: k8s.io/kubelet, k8s.io/kube-scheduler and cmd/kubeadm/app/apis",
         "schemas/crds: the CRDs of the operators, each with the module that it was generated from",
         "tests/harness/cluster/tools/operators/go.mod: the modules with the CRDs of further operators",
         "github.com/argoproj/argo-workflows issue 2204",

@@ -5,7 +5,9 @@ be both set" or "admission webhook denied the request". KubeRay takes the object
 
 The rule holds the conditions of Kubernetes on Services, claims, quotas, limit ranges, network policies, disruption
 budgets, autoscalers, priority classes, servers and jobs, and those of Kueue, JobSet, Kubeflow Trainer,
-LeaderWorkerSet, Volcano, KubeRay and Karpenter. It leaves out patches, and values that are filled in later.
+LeaderWorkerSet, Volcano, KubeRay and Karpenter. The Prometheus operator skips a monitor that it refuses, and a kubelet
+or a scheduler does not start with such a configuration, also one in a ConfigMap. The rule leaves out patches, and
+values that are filled in later.
 
 Write what the message says.
 """
@@ -14,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.admission import kubernetes, operators
+from trainyard.analysis.admission import components, kubernetes, monitoring, operators
 from trainyard.analysis.admission.constraints import DNS_1123, LABEL, is_known, refused
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Problem, rule
@@ -23,7 +25,7 @@ from trainyard.loaders.schemas.partial import is_assertion, is_named_patch, is_p
 from trainyard.model.run import Resource
 
 _OF_KUSTOMIZE, _LOCAL = "builtin", "config.kubernetes.io/local-config"
-ROWS = {**kubernetes.ROWS, **operators.ROWS}
+ROWS = {**kubernetes.ROWS, **operators.ROWS, **monitoring.ROWS, **components.ROWS}
 
 
 @rule(
@@ -38,6 +40,9 @@ ROWS = {**kubernetes.ROWS, **operators.ROWS}
         "volcano-sh/volcano v1.15.1 pkg/webhooks/admission/jobs/validate/admit_job.go",
         "ray-project/kuberay v1.6.2 ray-operator/controllers/ray/utils/validation.go",
         "kubernetes-sigs/karpenter v1.8.0 pkg/apis/crds",
+        "prometheus-operator/prometheus-operator main pkg/apis/monitoring/v1 and pkg/prometheus/validation",
+        "kubernetes v1.29.15 and v1.37.2 pkg/kubelet/apis/config/validation and pkg/scheduler/apis/config/validation",
+        "github.com/opensearch-project/opensearch-k8s-operator issue 1267",
     ),
 )
 def object_refused(resource: Resource) -> Iterator[Problem]:

@@ -3,7 +3,8 @@
 Each library parses its variables in its own way. vLLM converts switches with `int`, so `VLLM_SERVER_DEV_MODE=true`
 ends the server. The launcher of Text Generation Inference takes `true` and `false` in lower case only. Libraries of
 Hugging Face take every unknown word for false: `HF_HUB_OFFLINE=enabled` downloads after all. Quotation marks within a
-value, as in `value: '"1"'`, are part of it.
+value, as in `value: '"1"'`, are part of it. NVIDIA's device plugin, GPU feature discovery and DCGM exporter are
+programs in Go: their switches take `true` and `1`, but neither `yes` nor `on`.
 
 PyTorch's allocator refuses an option that it does not know, and `expandable_segments` other than `True` and `False`.
 `max_split_size_mb` is a number of MiB and at least 20: of `1GB` it reads the 1. `garbage_collection_threshold` is a
@@ -17,8 +18,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.pods.settings import literal_value
+from trainyard.analysis.pods.variable_values import is_taken, wanted_value
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.engine.suggestions import closest_match, format_list
+from trainyard.engine.suggestions import closest_match
 from trainyard.facts.programs.library_variables import (
     ALLOCATOR,
     ALLOCATOR_BACKENDS,
@@ -26,16 +28,11 @@ from trainyard.facts.programs.library_variables import (
     ALLOCATOR_SWITCHES,
     KNOWN,
     SMALLEST_SPLIT,
-    Values,
 )
 from trainyard.model.run import Setting
 from trainyard.startup import pattern
 
-_INTEGER = pattern(r"\s*[+-]?[0-9](_?[0-9])*\s*")
-_COUNT = pattern(r"0*[1-9][0-9]*")
-_NUMBER = pattern(r"\s*[+-]?([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
 _ALLOCATORS = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
-_QUOTES = ('"', "'")
 # The number at the start of a value, with as many digits as fit.
 _START = pattern(r"[+-]?[0-9]{1,18}")
 _SHARE = pattern(r"[+-]?([0-9]{1,18}\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
@@ -56,6 +53,8 @@ _SHARE = pattern(r"[+-]?([0-9]{1,18}\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
         "WAITING_SERVED", "_MEMORY_FRACTION", "PROMETHEUS_PORT", "PAYLOAD_LIMIT", "SPECULATE", "NGROK", "ENABLE_",
         "HF_", "TRANSFORMERS_OFFLINE", "ACCELERATE_", "WANDB_MODE", "TORCH_", "MASTER_PORT", "WORLD_SIZE", "CUDA_",
         "NVIDIA_DRIVER", "UCX_", "FI_", "HOROVOD_", "_ALLOC_CONF", "FSDP_", "OMP_NUM_THREADS", "RANK",
+        "_STRATEGY", "DCGM_EXPORTER_", "GFD_", "FAIL_ON_INIT", "PASS_DEVICE", "GDS_ENABLED", "MOFED_ENABLED",
+        "GDRCOPY_ENABLED", "IMEX_REQUIRED", "_ALLOCATION_POLICY", "KUBERNETES_",
     ),
 )  # fmt: skip
 def library_variable_refused(setting: Setting, context: Context) -> Iterator[Problem]:
@@ -69,48 +68,9 @@ def library_variable_refused(setting: Setting, context: Context) -> Iterator[Pro
         return
     if known.image and (context.container is None or known.image not in (context.container.image or "")):
         return
-    if not _fits(value, known):
+    if not is_taken(value, known):
         shown = f"`{value}`" if value else "empty"
-        yield Problem(setting.at, f"{setting.name} is {shown}: the program {known.effect}", _wanted(value, known))
-
-
-def _fits(value: str, known: Values) -> bool:
-    if known.form == "integer":
-        return _INTEGER.fullmatch(value) is not None
-    if known.form == "integers":
-        return all(_INTEGER.fullmatch(one.strip()) is not None for one in value.split(","))
-    if known.form == "counts":
-        return all(_COUNT.fullmatch(one.strip()) is not None for one in value.split(","))
-    if known.form == "transports":
-        return all(one.strip().lstrip("^\\").partition(":")[0].lower() in known.words for one in value.split(","))
-    if known.form == "number":
-        return _NUMBER.fullmatch(value) is not None
-    if known.form == "words":
-        return all(one.strip().lower() in known.words for one in value.split(","))
-    return (value if known.is_exact else value.strip().lower()) in known.words
-
-
-def _wanted(value: str, known: Values) -> str:
-    if value[:1] in _QUOTES and value[-1:] == value[:1]:
-        return "remove the quotation marks within the value"
-    if known.form in _A:
-        return "write `1` or `0`" if value.lower() in ("true", "false", "yes", "no") else f"write {_A[known.form]}"
-    if known.form == "transports":
-        return _transport(value, known.words)
-    return f"write one of {format_list(f'`{one}`' for one in known.words if one)}"
-
-
-def _transport(value: str, words: tuple[str, ...]) -> str:
-    if "," not in value and len(value.split()) > 1:
-        return "write commas between the transports"
-    unknown = [one.strip().lstrip("^\\").partition(":")[0].lower() for one in value.split(",")]
-    near = next((closest_match(one, words, 0.6) for one in unknown if one not in words), None)
-    return (
-        f"did you mean `{near}`?" if near is not None else "write `all`, or names such as `rc,cuda_copy,cuda_ipc,tcp`"
-    )
-
-
-_A = {"integer": "a whole number", "number": "a number", "integers": "a whole number", "counts": "a number above 0"}
+        yield Problem(setting.at, f"{setting.name} is {shown}: the program {known.effect}", wanted_value(value, known))
 
 
 def _allocator(setting: Setting) -> Iterator[Problem]:
