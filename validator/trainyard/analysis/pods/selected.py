@@ -22,7 +22,12 @@ def selected_in_file(project: Project, source: Source, labels: Mapping[str, Any]
     return _selected(project, id(source), labels)
 
 
-def _selected(project: Project, scope: str | int, labels: Mapping[str, Any]) -> list[tuple[Run, Role]]:
+def selected_anywhere(project: Project, labels: Mapping[str, Any]) -> Sequence[tuple[Run, Role]]:
+    """Returns the roles of all namespaces whose pods have all of these labels, like `selected_in_file`."""
+    return _selected(project, None, labels)
+
+
+def _selected(project: Project, scope: str | int | None, labels: Mapping[str, Any]) -> list[tuple[Run, Role]]:
     known = _roles.of(project)
     every: list[Sequence[tuple[Run, Role]]] = [
         known.get((scope, str(name), str(value)), ()) for name, value in labels.items()
@@ -30,15 +35,15 @@ def _selected(project: Project, scope: str | int, labels: Mapping[str, Any]) -> 
     return [one for one in few(min(every, key=len, default=())) if has_labels(one[1].pod.labels, labels)]
 
 
-def _find_roles(project: Project) -> dict[tuple[str | int, str, str], list[tuple[Run, Role]]]:
-    """Returns the roles by a label of their pods, and by the namespace or the identity of the file."""
-    found: dict[tuple[str | int, str, str], list[tuple[Run, Role]]] = {}
+def _find_roles(project: Project) -> dict[tuple[str | int | None, str, str], list[tuple[Run, Role]]]:
+    """Returns the roles by a label of their pods, and by the namespace, the identity of the file or none of them."""
+    found: dict[tuple[str | int | None, str, str], list[tuple[Run, Role]]] = {}
     for run in project.runs:
         for role in run.roles:
             for name, value in role.pod.labels.items():
-                for scope in (run.namespace, id(run.at.document.source)):
+                for scope in (run.namespace, id(run.at.document.source), None):
                     found.setdefault((scope, str(name), str(value)), []).append((run, role))
     return found
 
 
-_roles: LastIndex[Project, dict[tuple[str | int, str, str], list[tuple[Run, Role]]]] = LastIndex(_find_roles)
+_roles: LastIndex[Project, dict[tuple[str | int | None, str, str], list[tuple[Run, Role]]]] = LastIndex(_find_roles)

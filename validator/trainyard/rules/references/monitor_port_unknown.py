@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from trainyard.analysis.admission.constraints import is_known
 from trainyard.analysis.jobs.kubeflow import has_all_pods
 from trainyard.analysis.objects.folders import folder_of
-from trainyard.analysis.pods.placement import has_labels
+from trainyard.analysis.pods.selected import selected_anywhere
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
@@ -113,9 +113,9 @@ def _pods(monitor: Resource, services: Iterable[Resource], project: Project) -> 
     if monitor.kind == "PodMonitor":
         selectors = [_plain_selector(monitor)]
     for selector in selectors[:_MOST]:
-        for run in project.runs[:200] if selector else ():
-            is_whole = has_all_pods(run) and _is_near(run.namespace, monitor)
-            yield from (role for role in run.roles if is_whole and has_labels(role.pod.labels, selector))
+        for run, role in selected_anywhere(project, selector):
+            if has_all_pods(run) and _is_near(run.namespace, monitor):
+                yield role
 
 
 def _plain_selector(monitor: Resource) -> dict[str, str]:
