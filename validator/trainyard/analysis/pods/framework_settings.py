@@ -24,6 +24,7 @@ from trainyard.facts.programs.refused_settings import (
     LLM_FOUNDRY,
     NEMO_RL,
     OPEN_RLHF,
+    OPEN_RLHF_TRAINER,
     VERL,
     Program,
     Refused,
@@ -33,13 +34,14 @@ from trainyard.model.run import Command, Container, Project, Resource
 from trainyard.startup import pattern
 
 # Words of the files, one of which each of them has.
-SIGNS = ("base_model", "finetuning_type", "finetuning-type", "verl", "run_", "train_ppo_ray")
+SIGNS = ("base_model", "finetuning_type", "finetuning-type", "verl", "run_", "openrlhf")
 _NONE: tuple[Any, ...] = (None, "", "null", "None", [], {})
 _FALSE = ("false", "no", "off")
 _OPEN = pattern(r"[${}<]")
 _NAME = re.compile(r"\{([\w.]+)\}")
 _OVERRIDE = pattern(r"[A-Za-z_][\w.]*")
 _ELSEWHERE = ("--config-name", "--config-path", "--config-dir", "-cn", "-cp", "-cd")
+_TRAINER = pattern(r"openrlhf\.cli\.train_(sft|dpo|rm|kto|kd|prm)")
 _NEMO = pattern(r"(.*/)?run_(grpo|dpo|sft|rm|distillation|vlm_grpo)\w*\.py")
 
 
@@ -208,6 +210,12 @@ def _of_command(command: Command) -> Iterator[Settings]:
             yield Settings(NEMO_RL, {**told, **({"config": config} if config else {})}, command.word_at[index])
         elif word == "openrlhf.cli.train_ppo_ray":
             yield Settings(OPEN_RLHF, dict(_options(command, index + 1)), command.word_at[index])
+        elif _TRAINER.fullmatch(word):
+            told = dict(_options(command, index + 1))
+            ranks = command.option_at("--num-gpus")
+            is_one_node = not command.has("--num-nodes", "--hostfile", "--include") and command.program == "deepspeed"
+            if ranks is not None and is_one_node:
+                yield Settings(OPEN_RLHF_TRAINER, {**told, "ranks": ranks}, command.word_at[index])
         elif word == "llamafactory-cli" and words[index + 1 : index + 2] == ("train",):
             told = dict(_options(command, index + 2))
             if "stage" in told:

@@ -12,7 +12,7 @@ message takes values in braces. The sources were compared at these releases:
 - hiyouga/EasyR1 v0.3.0 to v0.3.2, verl/trainer/ray_trainer.py and verl/protocol.py.
 - NVIDIA-NeMo/RL v0.3.0 to 7ea279ab, nemo_rl/models/policy/lm_policy.py, models/megatron/setup.py and
   algorithms/grpo.py.
-- OpenRLHF/OpenRLHF v0.6.0 to v0.9.0, openrlhf/cli/train_ppo_ray.py.
+- OpenRLHF/OpenRLHF v0.6.0 to v0.9.0, openrlhf/cli/train_ppo_ray.py and utils/deepspeed/deepspeed.py.
 - mosaicml/llm-foundry v0.5.0 to v0.15.1, llmfoundry/utils/config_utils.py: calculate_batch_size_info.
 - deepspeedai/DeepSpeed v0.16.4 to 0.19.6, deepspeed/runtime/engine.py: _configure_tensor_parallel.
 """
@@ -78,6 +78,10 @@ def _counted(strategy: str, count: str) -> Refused:
     )
 
 
+def _is_split(v: Told) -> bool:
+    return any(v.given(name) and v.number(name) > 1 for name in ("sequence_parallel_degree", "context_parallel_size"))
+
+
 _STRATEGIES = ("eval_strategy", "evaluation_strategy")
 AXOLOTL = Program(
     "axolotl",
@@ -127,6 +131,23 @@ AXOLOTL = Program(
             lambda v: v.given("neftune_noise_alpha") and v.number("neftune_noise_alpha") <= 0,
             "`neftune_noise_alpha` must be above 0",
             "remove it",
+        ),
+        Refused(
+            lambda v: _is_split(v) and v.on("sample_packing") and v.number("micro_batch_size") > 1,
+            "sequence parallelism with `sample_packing` needs a `micro_batch_size` of 1, and it is {micro_batch_size}",
+            "write 1, and raise `gradient_accumulation_steps`",
+        ),
+        Refused(
+            lambda v: _is_split(v) and not v.on("attn_implementation") and v.off("flash_attention"),
+            "sequence parallelism needs `flash_attention`, which is off",
+            "set `flash_attention: true`",
+        ),
+    ),
+    (
+        Refused(
+            lambda v: v.on("deepspeed") and v.on("torch_compile"),
+            "`torch_compile` stands beside `deepspeed`: axolotl 0.5 to 0.12 stops, and wants it in DeepSpeed's file",
+            "move it into the file of DeepSpeed, as `compile`",
         ),
     ),
 )
@@ -451,6 +472,24 @@ OPEN_RLHF = Program(
         ),
     ),
 )  # fmt: skip
+
+# The other trainers of OpenRLHF start under `deepspeed`, and DeepSpeed compares the three sizes.
+OPEN_RLHF_TRAINER = Program(
+    "OpenRLHF",
+    {},
+    (
+        Refused(
+            lambda v: (
+                not v.given("ring_attn_size")
+                and not v.given("ds_tensor_parallel_size")
+                and v.number("train_batch_size") % (v.number("ranks") * v.number("micro_train_batch_size")) != 0
+            ),
+            "`train_batch_size` {train_batch_size} is no multiple of the `micro_train_batch_size` "
+            "{micro_train_batch_size} times {ranks} ranks",
+            "write a multiple of both",
+        ),
+    ),
+)
 
 LLM_FOUNDRY = Program(
     "LLM Foundry",

@@ -2,7 +2,8 @@
 
 DeepSpeed up to 0.19.0 has tensor parallelism (`autotp_size`) with the stages 0 to 2 of ZeRO only: with stage 3, it
 stops in an assertion. verl passes `max_num_batched_tokens` to vLLM, which refuses a number below the length of a
-sequence if chunked prefill is off; later releases of verl raise it.
+sequence if chunked prefill is off; later releases of verl raise it. axolotl 0.5 to 0.12 refuses `torch_compile` beside
+`deepspeed`.
 
 The rule does not know the release in the image.
 
@@ -25,9 +26,10 @@ from trainyard.model.run import Project
     since="0.4.0",
     sources=(
         "facts/programs/refused_settings.py: the source of each framework",
-        "github.com/deepspeedai/DeepSpeed issue 7389, github.com/verl-project/verl pulls 259 and 7632",
+        "github.com/deepspeedai/DeepSpeed issue 7389, github.com/axolotl-ai-cloud/axolotl issue 2544",
+        "github.com/verl-project/verl pulls 259 and 7632",
     ),
-    needs=("autotp_size", "verl.trainer"),
+    needs=("autotp_size", "verl.trainer", "verl/trainer", "base_model"),
 )
 def framework_settings_of_releases(project: Project) -> Iterator[Problem]:
     """Report settings that some releases of their framework refuse."""
