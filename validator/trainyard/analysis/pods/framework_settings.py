@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from trainyard.analysis.pods.mounted_files import mounted_text
@@ -30,6 +30,7 @@ from trainyard.facts.programs.refused_settings import (
     Refused,
 )
 from trainyard.loaders.manifests.shell import parse_script
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Command, Container, Project, Resource
 from trainyard.startup import pattern
 
@@ -115,8 +116,20 @@ class Settings:
         return str(value)
 
 
-def framework_settings(project: Project) -> Iterator[Settings]:
-    """Yields the settings of all frameworks in a project, each place once."""
+def framework_settings(project: Project) -> Sequence[Settings]:
+    """Returns the settings of all frameworks in a project, each place once."""
+    return _settings.of(project)
+
+
+def _all(project: Project) -> list[Settings]:
+    return list(_found(project))
+
+
+# Several rules ask for each project.
+_settings = LastIndex(_all)
+
+
+def _found(project: Project) -> Iterator[Settings]:
     yield from _files(project)
     seen: set[tuple[str, str, int]] = set()
     for command in _commands(project):
@@ -197,29 +210,34 @@ def _flat(tree: Mapping[Any, Any], at: Place, prefix: str) -> Iterator[tuple[str
 
 
 def _of_command(command: Command) -> Iterator[Settings]:
-    words = command.words
-    for index, word in enumerate(words):
-        if word == "verl.trainer.main_ppo" or word.endswith("verl/trainer/main_ppo.py"):
-            if not any(one.partition("=")[0] in _ELSEWHERE for one in words[index:]):
-                yield Settings(VERL, dict(_overrides(command, index + 1)), command.word_at[index])
-        elif word == "verl.trainer.main":
-            yield Settings(EASY_R1, dict(_overrides(command, index + 1)), command.word_at[index])
-        elif _NEMO.fullmatch(word):
-            told = dict(_overrides(command, index + 1))
-            config = command.option_at("--config")
-            yield Settings(NEMO_RL, {**told, **({"config": config} if config else {})}, command.word_at[index])
-        elif word == "openrlhf.cli.train_ppo_ray":
-            yield Settings(OPEN_RLHF, dict(_options(command, index + 1)), command.word_at[index])
-        elif _TRAINER.fullmatch(word):
-            told = dict(_options(command, index + 1))
-            ranks = command.option_at("--num-gpus")
-            is_one_node = not command.has("--num-nodes", "--hostfile", "--include") and command.program == "deepspeed"
-            if ranks is not None and is_one_node:
-                yield Settings(OPEN_RLHF_TRAINER, {**told, "ranks": ranks}, command.word_at[index])
-        elif word == "llamafactory-cli" and words[index + 1 : index + 2] == ("train",):
-            told = dict(_options(command, index + 2))
-            if "stage" in told:
-                yield Settings(LLAMA_FACTORY, told, command.word_at[index])
+    """Yields the settings of the first program in a command that is known."""
+    found = (settings for index, _ in enumerate(command.words) if (settings := _at_word(command, index)) is not None)
+    yield from itertools.islice(found, 1)
+
+
+def _at_word(command: Command, index: int) -> Settings | None:
+    """Returns the settings behind a word that names a program; None for any other word."""
+    words, word, at = command.words, command.words[index], command.word_at[index]
+    if word == "verl.trainer.main_ppo" or word.endswith("verl/trainer/main_ppo.py"):
+        is_elsewhere = any(one.partition("=")[0] in _ELSEWHERE for one in words[index:])
+        return None if is_elsewhere else Settings(VERL, dict(_overrides(command, index + 1)), at)
+    if word == "verl.trainer.main":
+        return Settings(EASY_R1, dict(_overrides(command, index + 1)), at)
+    if _NEMO.fullmatch(word):
+        config = command.option_at("--config")
+        named = {"config": config} if config is not None else {}
+        return Settings(NEMO_RL, {**dict(_overrides(command, index + 1)), **named}, at)
+    if word == "openrlhf.cli.train_ppo_ray":
+        return Settings(OPEN_RLHF, dict(_options(command, index + 1)), at)
+    if _TRAINER.fullmatch(word):
+        ranks = command.option_at("--num-gpus")
+        is_one_node = not command.has("--num-nodes", "--hostfile", "--include") and command.program == "deepspeed"
+        told = dict(_options(command, index + 1))
+        return Settings(OPEN_RLHF_TRAINER, {**told, "ranks": ranks}, at) if ranks and is_one_node else None
+    if word == "llamafactory-cli" and words[index + 1 : index + 2] == ("train",):
+        told = dict(_options(command, index + 2))
+        return Settings(LLAMA_FACTORY, told, at) if "stage" in told else None
+    return None
 
 
 def _overrides(command: Command, start: int) -> Iterator[tuple[str, tuple[Any, Place]]]:

@@ -10,6 +10,7 @@ Leave the name alone on the line.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from trainyard.document.lookup import mapping
@@ -33,6 +34,7 @@ def host_file_has_columns(project: Project) -> Iterator[Problem]:
     """Report lines of a host file with several words."""
     started = {name for run in project.runs for command in run.commands if (name := _host_file(command))}
     maps = [(resource, mapping(resource.tree, "data")) for resource in project.of_kind("ConfigMap")]
+    holders = Counter(key for _, data in maps for key in data if key in started)
     for resource, data in maps:
         beside = {
             name
@@ -42,7 +44,7 @@ def host_file_has_columns(project: Project) -> Iterator[Problem]:
             if (name := _host_file(command))
         }
         for key, raw in data.items():
-            is_only = key in started and sum(key in other for _, other in maps) == 1
+            is_only = holders[key] == 1
             for number, line in enumerate(
                 raw.split("\n") if isinstance(raw, str) and (key in beside or is_only) else ()
             ):

@@ -1,7 +1,7 @@
 """No release of the framework has a key of this name, and a known one is close: it is ignored, or refused.
 
-axolotl ignores keys that it does not know: with `gradient_accumlation_steps`, a run trains with another batch. Since
-LLaMA-Factory reads its file with the parser of Hugging Face, an unknown key ends the run: "Some keys are not used".
+axolotl ignores keys that it does not know: with `gradient_accumlation_steps`, a run trains with another batch.
+LLaMA-Factory reads its file with the parser of Hugging Face, so an unknown key ends the run: "Some keys are not used".
 Hydra, which reads verl's overrides, takes a new key with `+` alone: "Could not override ... Key is not in struct". An
 override names the whole path, `trainer.total_epochs=15` and not `total_epochs=15`.
 
@@ -14,6 +14,7 @@ Write the name that the message gives.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from trainyard.analysis.pods.framework_settings import SIGNS, Settings, framework_settings
@@ -23,6 +24,8 @@ from trainyard.facts.programs.framework_keys import AXOLOTL, LLAMA_FACTORY, TRAI
 from trainyard.model.run import Project
 
 _NEAR = 0.88
+# A file of more keys is none that a person wrote, and each unknown one is compared with all.
+_MOST = 400
 # The keys of files, those that are known besides, and what happens to others.
 _FILES = {
     "axolotl": (AXOLOTL, frozenset[str](), "axolotl ignores it"),
@@ -46,7 +49,7 @@ _FILES = {
 def framework_key_unknown(project: Project) -> Iterator[Problem]:
     """Report keys that stand elsewhere, or are misspelt."""
     for settings in framework_settings(project):
-        for name, (_, at) in settings.told.items():
+        for name, (_, at) in itertools.islice(settings.told.items(), _MOST):
             wanted, effect = _wanted(settings, name)
             if wanted:
                 yield Problem(at.key(), f"{settings.program.name} has no key `{name}`: {effect}", f"write `{wanted}`")
