@@ -4,8 +4,8 @@ Keys of all these releases are among them, because the image may have one:
 
 - axolotl-ai-cloud/axolotl v0.4.0 to v0.18.0 and 067b021c: fields and aliases of the models in
   src/axolotl/utils/schemas and src/axolotl/integrations, before 0.8 utils/config/models.
-- hiyouga/LLaMA-Factory v0.7.1 to v0.9.5 and ff6d4d12: fields of src/llamafactory/hparams. `TRAINER` are the arguments of
-  transformers 5.23.0 and those that earlier releases had.
+- hiyouga/LLaMA-Factory v0.7.1 to v0.9.5 and ff6d4d12: fields of src/llamafactory/hparams. `TRAINER` are the arguments
+  of transformers 5.23.0 and those that earlier releases had.
 - volcengine/verl v0.2, v0.3.0.post1, v0.4.0, v0.4.1, v0.5.0, v0.6.0, v0.7.0 and b178a3cd: verl/trainer/config/
   ppo_trainer.yaml and ppo_megatron_trainer.yaml, from 0.5 on their generated files.
 """

@@ -5,8 +5,8 @@ LLaMA-Factory reads its file with the parser of Hugging Face, so an unknown key 
 Hydra, which reads verl's overrides, takes a new key with `+` alone: "Could not override ... Key is not in struct". An
 override names the whole path, `trainer.total_epochs=15` and not `total_epochs=15`.
 
-The rule knows the keys of several releases, those of axolotl's plugins among them, and reports only names that are close
-to a known one. In overrides of verl it looks at the sections `trainer`, `data` and `algorithm`, and at their keys
+The rule knows the keys of several releases, those of axolotl's plugins among them, and reports only names that are
+close to a known one. In overrides of verl it looks at the sections `trainer`, `data` and `algorithm`, and at their keys
 without a section, because forks of verl add keys. It leaves out other files of configuration (`--config-name`).
 
 Write the name that the message gives.
