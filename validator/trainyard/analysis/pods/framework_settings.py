@@ -16,6 +16,8 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.document.reading import embedded_mapping
 from trainyard.engine.rule import Context
+from trainyard.facts.programs.launchers import COMPOSER
+from trainyard.facts.programs.launchers import LLAMA_FACTORY as LLAMA_FACTORY_CLI
 from trainyard.facts.programs.refused_settings import (
     AXOLOTL,
     DEEPSPEED,
@@ -147,7 +149,7 @@ def foundry_settings(container: Container, context: Context) -> Iterator[Setting
     """Yields the settings of LLM Foundry's file that `composer` starts with, and the number of ranks."""
     ranks = context.run.world_size if context.run is not None else None
     for command in container.commands:
-        if command.program != "composer" or not ranks or any(word in command.words for word in _RANKS):
+        if command.program != COMPOSER or not ranks or any(word in command.words for word in _RANKS):
             continue
         paths = [word for word in command.words if word.endswith((".yaml", ".yml")) and word.startswith("/")]
         found = mounted_text(paths[0], container, context) if len(paths) == 1 else None
@@ -234,7 +236,7 @@ def _at_word(command: Command, index: int) -> Settings | None:
         is_one_node = not command.has("--num-nodes", "--hostfile", "--include") and command.program == "deepspeed"
         told = dict(_options(command, index + 1))
         return Settings(OPEN_RLHF_TRAINER, {**told, "ranks": ranks}, at) if ranks and is_one_node else None
-    if word == "llamafactory-cli" and words[index + 1 : index + 2] == ("train",):
+    if word == LLAMA_FACTORY_CLI and words[index + 1 : index + 2] == ("train",):
         told = dict(_options(command, index + 2))
         return Settings(LLAMA_FACTORY, told, at) if "stage" in told else None
     return None

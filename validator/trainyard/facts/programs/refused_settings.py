@@ -84,7 +84,7 @@ def _is_split(v: Told) -> bool:
 
 _STRATEGIES = ("eval_strategy", "evaluation_strategy")
 AXOLOTL = Program(
-    "axolotl",
+    "Axolotl",
     {},
     (
         _both("deepspeed", "fsdp"),
@@ -146,7 +146,7 @@ AXOLOTL = Program(
     (
         Refused(
             lambda v: v.on("deepspeed") and v.on("torch_compile"),
-            "`torch_compile` stands beside `deepspeed`: axolotl 0.5 to 0.12 stops, and wants it in DeepSpeed's file",
+            "`torch_compile` stands beside `deepspeed`: Axolotl 0.5 to 0.12 stops, and wants it in DeepSpeed's file",
             "move it into the file of DeepSpeed, as `compile`",
         ),
     ),

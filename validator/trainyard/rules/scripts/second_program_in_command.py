@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.engine.rule import Problem, rule
+from trainyard.facts.programs.launchers import LLAMA_FACTORY
 from trainyard.model.run import Command
 
 # Programs, and the words behind them; an empty text is any word.
-_ALONE = (("trl", ""), ("vllm", "serve"), ("llamafactory-cli", "train"), ("text-generation-launcher", ""))
+_ALONE = (("trl", ""), ("vllm", "serve"), (LLAMA_FACTORY, "train"), ("text-generation-launcher", ""))
 _STARTERS = frozenset(("python", "python3", "torchrun", "accelerate", "deepspeed", "bash", "sh"))
 
 
@@ -31,7 +32,7 @@ _STARTERS = frozenset(("python", "python3", "torchrun", "accelerate", "deepspeed
         "vllm-project/vllm vllm/entrypoints/cli/serve.py: one positional argument, model_tag",
         "github.com/huggingface/trl issue 3467",
     ),
-    needs=("trl", "vllm", "llamafactory-cli", "text-generation-launcher"),
+    needs=("trl", "vllm", LLAMA_FACTORY, "text-generation-launcher"),
 )
 def second_program_in_command(command: Command) -> Iterator[Problem]:
     """Report programs among the arguments of one that starts none."""

@@ -28,7 +28,7 @@ _NEAR = 0.88
 _MOST = 400
 # The keys of files, those that are known besides, and what happens to others.
 _FILES = {
-    "axolotl": (AXOLOTL, frozenset[str](), "axolotl ignores it"),
+    "Axolotl": (AXOLOTL, frozenset[str](), "it ignores the value"),
     "LLaMA-Factory": (LLAMA_FACTORY, TRAINER, "LLaMA-Factory stops at start-up"),
 }
 

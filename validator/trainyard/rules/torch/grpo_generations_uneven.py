@@ -19,10 +19,11 @@ from collections.abc import Iterator
 from trainyard.analysis.pods.trainer_files import with_file
 from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.programs.launchers import SWIFT
 from trainyard.model.run import Command, Container
 
 SIZE, STEPS = "--per-device-train-batch-size", "--gradient-accumulation-steps"
-_OF_SWIFT = ("swift", "megatron")
+_OF_SWIFT = (SWIFT, "megatron")
 # With one of these, the generation batch is another one.
 OTHER = ("--generation-batch-size", "--steps-per-generation", "--num-generations-eval")
 

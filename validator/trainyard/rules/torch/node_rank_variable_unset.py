@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from trainyard.analysis.pods.environment import has_unknown_variables
 from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.programs.launchers import LLAMA_FACTORY, SWIFT
 from trainyard.model.run import Command, Container, Role
 from trainyard.startup import pattern
 
@@ -61,9 +62,9 @@ def node_rank_variable_unset(role: Role, context: Context) -> Iterator[Problem]:
 
 def _launcher(command: Command) -> str:
     words = command.words
-    if command.program == "llamafactory-cli" and "train" in words[1:2]:
+    if command.program == LLAMA_FACTORY and "train" in words[1:2]:
         return _FACTORY
-    is_swift = command.program in ("swift", "megatron") and words[1:2] in (("sft",), ("pt",), ("rlhf",))
+    is_swift = command.program in (SWIFT, "megatron") and words[1:2] in (("sft",), ("pt",), ("rlhf",))
     return _SWIFT if is_swift else ""
 
 
