@@ -226,6 +226,7 @@ OF_JOBS = {
     "gpu-node-without-gpu-request",
     "gpus-held-after-training",
     "elastic-with-fixed-nnodes",
+    "foundry-batch-uneven",
     "grpo-generations-uneven",
     "host-network-without-dns-policy",
     "job-with-endless-helper",

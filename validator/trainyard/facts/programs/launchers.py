@@ -125,6 +125,9 @@ DLROVER = Launcher(
     nodes=("--nnodes",),
 )
 HOROVOD = "horovodrun"
+COMPOSER = "composer"
+LLAMA_FACTORY = "llamafactory-cli"
+SWIFT = "swift"
 SRUN = "srun"
 # Options with a value, without their dashes: those that are no common word.
 HOROVOD_OPTIONS = frozenset((
@@ -150,14 +153,14 @@ ALL = (
     _mpi("prterun"),
     Launcher(HOROVOD, "horovod/horovod v0.28.1 runner/launch.py: make_parser", total=("-np", "--num-proc")),
     Launcher(
-        "composer",
+        COMPOSER,
         "mosaicml/composer composer/cli/launcher.py: -n defaults to torch.cuda.device_count()",
         per_node=("-n", "--nproc"),
         total=("--world-size",),
         is_greedy=True,
     ),
     Launcher(
-        "llamafactory-cli",
+        LLAMA_FACTORY,
         "hiyouga/LLaMA-Factory 0f53217 src/llamafactory/cli.py: starts torchrun for get_device_count() processes",
         ("train",),
         is_greedy=True,
@@ -170,7 +173,7 @@ ALL = (
         is_greedy=True,
     ),
     Launcher(
-        "swift",
+        SWIFT,
         "modelscope/ms-swift 01a14c1 swift/cli/main.py: starts torchrun if NPROC_PER_NODE or NNODES is set",
         ("sft", "pt", "rlhf", "dpo", "orpo", "simpo"),
         trains_lora=True,

@@ -77,8 +77,8 @@ def _fault(command: Command, group: tuple[str, ...], ranks: int) -> Iterator[Pro
             return
         if option is not None and size:
             found[name] = (size, option[1])
-    # Sizes that another group has too are judged there.
-    if not any(name in found for name in group[:2]):
+    # Sizes of experts stand in a group of their own; the others are judged there.
+    if not any(name in found for name in (group[:2] if "expert" in group[0] else group)):
         return
     product = math.prod(size for size, _ in found.values())
     if ranks % product:
