@@ -25,6 +25,8 @@ _MASKED = pattern(r"\$<[^<>\n]*>\$")
 _FIELD = pattern(
     r"(?m)^[^\S\n]*(?:-[^\S\n]+)?(?:name:[^\S\n]+\{[A-Za-z_]\w*\}|\w+:[^\S\n]+\[\[[A-Za-z_]\w*\]\])[^\S\n]*$"
 )
+# Source: carvel.dev/ytt/docs/v0.50.x/lang: directives, and annotations with the name of a module.
+_YTT = pattern(r"(?m)(?:^|\s)#@(?:overlay/|schema/|data/values| (?:load\(|def |if |if/|for |end$|data\.values))")
 _ANY = pattern(r"\$\{trialParameters\.[^}]*\}|\{\{.*?\}\}|\$<[^<>\n]*>\$")
 
 
@@ -36,6 +38,16 @@ def masked(text: str) -> str:
 def is_format_string(text: str) -> bool:
     """True for the template of an object that a program formats: `name: {name}`, or `parallelism: [[size]]`."""
     return ("name: {" in text or ": [[" in text) and _FIELD.search(text) is not None
+
+
+def is_word_in_braces(value: Any) -> bool:
+    """True for a word in braces, `{volume-id}`, which a user or a program replaces. YAML reads a mapping."""
+    return isinstance(value, dict) and len(value) == 1 and None in value.values()
+
+
+def is_ytt(text: str) -> bool:
+    """True for a template or an overlay of ytt, whose directives are comments: without them it is another object."""
+    return "#@" in text and _YTT.search(text) is not None
 
 
 def has_parameter(text: str) -> bool:
