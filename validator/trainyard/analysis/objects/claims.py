@@ -17,17 +17,18 @@ from trainyard.model.run import Pod, Project, Role, Run, Volume
 # Parts of the names of storage classes and drivers whose volumes any number of nodes mount, whatever a claim says.
 _SHARED = (
     "nfs", "efs", "fsx", "lustre", "cephfs", "filestore", "azurefile", "smb", "gluster", "beegfs", "weka", "vast",
-    "gpfs", "scale", "juicefs", "hostpath", "s3", "gcs", "blob", "rwx", "shared",
+    "gpfs", "scale", "juicefs", "hostpath", "s3", "gcs", "blob", "rwx", "shared", "filesystem", "ceph-fs", "seaweedfs",
 )  # fmt: skip
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 ONE_NODE = frozenset(("ReadWriteOnce", "ReadWriteOncePod"))
 # A folder or a disk of a node, by the name or the provisioner of a class.
-_LOCAL = ("local", "no-provisioner", "hostpath")
-# Disks that one node attaches: those of clouds, and of storage in the cluster. Other names tell nothing.
+_LOCAL = ("local", "no-provisioner", "hostpath", "topolvm", "lvm", "zfs", "directpv")
+# Disks that one node attaches: those of clouds, and of storage in the cluster. Other names tell nothing: `standard` is
+# a disk on GKE, and a folder of the node in kind and minikube.
 _DISKS = (
-    "gp2", "gp3", "io1", "io2", "ebs", "disk", "pd-", "pd.csi", "ssd", "hdd", "rwo", "premium", "managed", "standard",
+    "gp2", "gp3", "io1", "io2", "ebs", "disk", "pd-", "pd.csi", "ssd", "hdd", "rwo", "premium", "managed",
     "rbd", "ceph", "block", "longhorn", "cinder", "csi", "mayastor", "linstor", "linode", "hcloud", "oci-bv", "vsphere",
-    "rook", "piraeus", "topolvm", "iscsi",
+    "rook", "piraeus", "iscsi",
 )  # fmt: skip
 _SHARED_SOURCES = frozenset(("nfs", "cephfs", "glusterfs", "hostPath"))
 
