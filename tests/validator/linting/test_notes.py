@@ -181,6 +181,7 @@ def test_a_masked_value_is_no_error(lint: Lint) -> None:
         ("  annotations:NLB_ANNOTATIONS\n  name: a\n", "this is a template"),
         ("  name: {prefix}-server\n  labels: {}\n", "this is a template"),
         ("  name: a\n  labels: {app: ${NAME}}\n", "this is a template"),
+        ("  {name: a, namespace: team-${TEAM} }\n", "this is a template"),
         ("  name: a\n  labels:\n    notebook: %notebook-name%\n", "this is a template"),
         ("--B\nContent-Type: application/node.eks.aws\n\n", "this is MIME"),
     ],

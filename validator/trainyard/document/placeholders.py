@@ -25,6 +25,13 @@ _MASKED = pattern(r"\$<[^<>\n]*>\$")
 _FIELD = pattern(
     r"(?m)^[^\S\n]*(?:-[^\S\n]+)?(?:name:[^\S\n]+\{[A-Za-z_]\w*\}|\w+:[^\S\n]+\[\[[A-Za-z_]\w*\]\])[^\S\n]*$"
 )
+# Variables of envsubst: `${NAME}`, `${NAME:=default}`, and `$NAME` as a whole value.
+# Source: fluxcd.io/flux/components/kustomize/kustomizations, Post build variable substitution.
+_VARIABLE = pattern(r"\$\{[A-Za-z_]\w*(?::?[-=?+][^}]*)?\}|^\$[A-Z_][A-Z0-9_]*$")
+# A shell may expand the values of these, and a rule says so if none does.
+_SHELL = frozenset(
+    ("containers", "initContainers", "data", "stringData", "env", "args", "command", "entrypoint", "runtimeEnvYAML")
+)
 # Source: carvel.dev/ytt/docs/v0.50.x/lang: directives, and annotations with the name of a module.
 _YTT = pattern(r"(?m)(?:^|\s)#@(?:overlay/|schema/|data/values| (?:load\(|def |if |if/|for |end$|data\.values))")
 _ANY = pattern(r"\$\{trialParameters\.[^}]*\}|\{\{.*?\}\}|\$<[^<>\n]*>\$")
@@ -67,4 +74,14 @@ def is_parameter(place: Place) -> bool:
         # The lines of a script are kept.
         every = value.split("\n") if place.path else lines(place.document.source)
         value = next(iter(every[place.line - 1 : place.line]), "")
-    return isinstance(value, str) and has_parameter(value) and not re.search(r"\s", _ANY.sub("", value.strip()))
+    if not isinstance(value, str):
+        return False
+    text = value.strip()
+    if has_parameter(text) and not re.search(r"\s", _ANY.sub("", text)):
+        return True
+    return "$" in text and _SHELL.isdisjoint(place.path) and not re.search(r"\s", text) and has_variable(text)
+
+
+def has_variable(text: str) -> bool:
+    """True if a text contains a variable, which Flux or envsubst replaces: Kubernetes has none of this form."""
+    return _VARIABLE.search(text) is not None

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from trainyard.analysis.objects.folders import NESTED, distance
 from trainyard.analysis.objects.known_objects import Known, everywhere, fitting
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer, items, mapping, text
@@ -100,8 +101,8 @@ def is_attached_to_node(claim: Known, project: Project) -> bool:
     """True if a node attaches the volume of a claim, as a disk, and pods may run on others.
 
     A local volume binds its pods to its node, and a shared one has no node. The default class of a cluster may be
-    either, so a claim without a class or a volume needs a default class in the files. A class counts if its name or its
-    provisioner tells of disks.
+    either, so a claim without a class or a volume needs a default class in its folder, above or below it. A class
+    counts if its name or its provisioner tells of disks.
     """
     spec, modes = mapping(claim.tree, "spec"), access_modes(claim)
     volume = text(spec, "volumeName")
@@ -113,16 +114,17 @@ def is_attached_to_node(claim: Known, project: Project) -> bool:
         made = [text(one.tree, "provisioner").lower() for one in everywhere(project, "StorageClass", name)]
         of_disks = bool(volume) or any(word in one for one in (name, *made) for word in _DISKS)
         return of_disks and not any(word in one for one in (name, *made) for word in _LOCAL)
-    return _is_disk_by_default.of(project)
+    near = [words for at, words in _defaults.of(project) if distance(at, claim.at) <= NESTED]
+    return bool(near) and not any(word in one for one in near for word in (*_LOCAL, *_SHARED))
 
 
-def _find_default(project: Project) -> bool:
-    classes = [
-        f"{one.name} {text(one.tree, 'provisioner')}".lower()
+def _find_defaults(project: Project) -> list[tuple[Place, str]]:
+    """Returns the places of the default classes, with their names and provisioners."""
+    return [
+        (one.at, f"{one.name} {text(one.tree, 'provisioner')}".lower())
         for one in project.of_kind("StorageClass")
         if str(mapping(one.tree, "metadata", "annotations").get(_DEFAULT_CLASS)) == "true"
     ]
-    return bool(classes) and not any(word in one for one in classes for word in (*_LOCAL, *_SHARED))
 
 
 def is_claim_read_only(volume: Volume) -> bool:
@@ -135,4 +137,4 @@ def mounts_claims(pod: Pod) -> bool:
     return any(volume.kind == "persistentVolumeClaim" for volume in pod.volumes)
 
 
-_is_disk_by_default: LastIndex[Project, bool] = LastIndex(_find_default)
+_defaults: LastIndex[Project, list[tuple[Place, str]]] = LastIndex(_find_defaults)

@@ -24,6 +24,8 @@ from trainyard.startup import pattern
 NAMES = pattern(
     r"(?:^|_)(?:TOKEN|PASSWORD|PASSWD|PASSPHRASE|API_?KEY|SECRET|SECRET_(?:ACCESS_)?KEY|PRIVATE_KEY|STORAGE_KEY)$"
 )
+# A word of at least four letters, and the end of a password that everybody adds.
+STEM = pattern(r"([a-z]{4,})(?:[-_.]?(?:\d{1,4}|local|dev|test|pass|password|pw))?!?", re.IGNORECASE)
 USER = pattern(r"USER(?:NAME)?$", re.IGNORECASE)
 # Tokens of a tokenizer, limits that are counted in tokens, and names of clusters.
 OTHER = pattern(
@@ -95,9 +97,11 @@ def token_in_plain_env(setting: Setting, context: Context) -> Iterator[Problem]:
 
 
 def _is_user(value: str, context: Context) -> bool:
-    """True for a default that is the name of the user, too."""
+    """True for a default that is the name of the user too, whatever follows it: `homelab123` of `homelab`."""
     settings = context.container.settings if context.container is not None else ()
-    return any(one.value == value and USER.search(one.name) is not None for one in settings)
+    users = (STEM.match(one.value or "") for one in settings if USER.search(one.name) is not None)
+    own = STEM.fullmatch(value)
+    return own is not None and any(user is not None and user[1] == own[1] for user in users)
 
 
 def _decoded(value: str) -> str:
