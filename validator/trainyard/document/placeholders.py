@@ -27,7 +27,7 @@ _FIELD = pattern(
 )
 # Variables of envsubst: `${NAME}`, `${NAME:=default}`, and `$NAME` as a whole value.
 # Source: fluxcd.io/flux/components/kustomize/kustomizations, Post build variable substitution.
-_VARIABLE = pattern(r"\$\{[A-Za-z_]\w*(?::?[-=?+][^}]*)?\}|^\$[A-Z_][A-Z0-9_]*$")
+_VARIABLE = pattern(r"\$\{[A-Za-z_]\w*(?::?[-=?+][^}]{0,256})?\}|^\$[A-Z_][A-Z0-9_]*$")
 # A shell may expand the values of these, and a rule says so if none does.
 _SHELL = frozenset(
     ("containers", "initContainers", "data", "stringData", "env", "args", "command", "entrypoint", "runtimeEnvYAML")

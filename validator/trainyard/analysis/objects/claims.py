@@ -20,6 +20,8 @@ _SHARED = (
     "nfs", "efs", "fsx", "lustre", "cephfs", "filestore", "azurefile", "smb", "gluster", "beegfs", "weka", "vast",
     "gpfs", "scale", "juicefs", "hostpath", "s3", "gcs", "blob", "rwx", "shared", "filesystem", "ceph-fs", "seaweedfs",
 )  # fmt: skip
+# A cluster has one default class, and files of examples a few.
+_MOST = 16
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 ONE_NODE = frozenset(("ReadWriteOnce", "ReadWriteOncePod"))
 # A folder or a disk of a node, by the name or the provisioner of a class.
@@ -120,11 +122,12 @@ def is_attached_to_node(claim: Known, project: Project) -> bool:
 
 def _find_defaults(project: Project) -> list[tuple[Place, str]]:
     """Returns the places of the default classes, with their names and provisioners."""
-    return [
+    found = [
         (one.at, f"{one.name} {text(one.tree, 'provisioner')}".lower())
         for one in project.of_kind("StorageClass")
         if str(mapping(one.tree, "metadata", "annotations").get(_DEFAULT_CLASS)) == "true"
     ]
+    return found[:_MOST]
 
 
 def is_claim_read_only(volume: Volume) -> bool:

@@ -6,6 +6,7 @@ webhooks at run time.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from trainyard.document.lookup import items, mapping
@@ -13,6 +14,8 @@ from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Pod, Project
 
 _KIND = "MutatingWebhookConfiguration"
+# Each mount without a volume is compared with all of them.
+_MOST = 64
 
 
 def is_completed_by_webhook(pod: Pod, project: Project) -> bool:
@@ -24,7 +27,8 @@ def _find(project: Project) -> list[dict[str, Any]]:
     """Returns the labels by which webhooks choose pods."""
     webhooks = (one for resource in project.of_kind(_KIND) for one in items(resource.tree, "webhooks"))
     labels = (mapping(one, "objectSelector", "matchLabels") for one in webhooks if _is_for_pods(one))
-    return [one for one in labels if one and all(isinstance(value, str) for value in one.values())]
+    chosen = (one for one in labels if one and all(isinstance(value, str) for value in one.values()))
+    return list(itertools.islice(chosen, _MOST))
 
 
 def _is_for_pods(webhook: Any) -> bool:

@@ -26,7 +26,10 @@ from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.jobs.kubeflow import RUNTIMES
 from trainyard.facts.programs.launchers import DLROVER
 from trainyard.loaders.manifests.node_counts import bounds
-from trainyard.model.run import Command, Container, Role, Run
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Command, Container, Role, Run, Script
+
+_ASSIGNED = re.compile(r"(?:^|(?<=[\s;&]))([A-Za-z_]\w*)=[\"']?([\w.:\[\]-]*)", re.MULTILINE)
 
 
 @rule(
@@ -90,10 +93,21 @@ def _is_alone(launch: Command, container: Container) -> bool:
 def _value(container: Container, name: str) -> str:
     """Returns the only value that a container and its scripts give a variable; empty if there is none or more."""
     setting = container.setting(name)
-    given = rf"(?:^|[\s;&])(?:export\s+)?{re.escape(name)}=[\"']?([\w.:\[\]-]*)"
-    found = {match[1] for script in container.scripts for match in re.finditer(given, script.text)}
-    found |= {setting.value or ""} if setting is not None else set()
-    return found.pop() if len(found) == 1 else ""
+    found = _given.of(container.scripts).get(name, frozenset()) | ({setting.value} if setting is not None else set())
+    return next(iter(found)) or "" if len(found) == 1 else ""
+
+
+def _find_given(scripts: tuple[Script, ...]) -> dict[str, frozenset[str | None]]:
+    """Returns the values that scripts assign to each variable."""
+    given: dict[str, set[str | None]] = {}
+    for script in scripts:
+        for match in _ASSIGNED.finditer(script.text):
+            given.setdefault(match[1], set()).add(match[2])
+    return {name: frozenset(values) for name, values in given.items()}
+
+
+# A script may have many launchers.
+_given: LastIndex[tuple[Script, ...], dict[str, frozenset[str | None]]] = LastIndex(_find_given)
 
 
 def _runs_in_turns(run: Run) -> bool:
