@@ -115,6 +115,42 @@ kind: PodDisruptionBudget
 metadata: {name: mesh}
 spec: {minAvailable: 1, selector: {matchLabels: {app: mesh}}}
 """
+STORE = """apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: store}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 5Gi}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: store}
+spec:
+  selector: {matchLabels: {app: store}}
+  template:
+    metadata: {labels: {app: store}}
+    spec:
+      containers:
+        - {name: store, image: "registry.example.com/store:1", volumeMounts: [{name: data, mountPath: /data}]}
+      volumes: [{name: data, persistentVolumeClaim: {claimName: store}}]
+"""
+DEFAULT_CLASS = """apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: disks, annotations: {storageclass.kubernetes.io/is-default-class: "true"}}
+provisioner: ebs.csi.aws.com
+"""
+TOKENS = """apiVersion: v1
+kind: Secret
+metadata: {name: model-demo-app-token}
+type: kubernetes.io/service-account-token
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: model}
+spec:
+  containers:
+    - name: model
+      image: "registry.example.com/model:1"
+      envFrom: [{secretRef: {name: model-demo-token}}]
+"""
 Lint = Callable[..., str]
 
 
@@ -233,3 +269,16 @@ def test_only_helm_reads_values_as_yaml_1_1_and_docker_compose_does_not(lint: Li
     compose = "services:\n  server:\n    image: a\n    environment:\n      UMASK: 002\n"
     assert "HV002" in lint({"server/Chart.yaml": CHART, "server/values.yaml": service})
     assert "HV002" not in lint({"server/values.yaml": compose})
+
+
+def test_the_default_class_of_another_example_is_not_that_of_a_claim(lint: Lint) -> None:
+    assert "RF040" in lint({"shop/store.yaml": STORE, "shop/cluster/class.yaml": DEFAULT_CLASS})
+    (Path.cwd() / "shop/cluster/class.yaml").unlink()
+    assert "RF040" not in lint({"lesson/class.yaml": DEFAULT_CLASS})
+
+
+@pytest.mark.parametrize("script", ["demo/deploy.sh", "demo/manifests/README.md", "demo/Makefile"])
+def test_a_secret_that_a_script_creates_is_no_misspelt_one(lint: Lint, script: str) -> None:
+    assert "RF002" in lint({"demo/manifests/model.yaml": TOKENS})
+    assert "RF002" in lint({script: "kubectl create secret generic model-demo-token-2 --from-file=a\n"})
+    assert "RF002" not in lint({script: "kubectl create secret generic model-demo-token --from-file=a\n"})

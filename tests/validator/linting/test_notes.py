@@ -181,6 +181,7 @@ def test_a_masked_value_is_no_error(lint: Lint) -> None:
         ("  annotations:NLB_ANNOTATIONS\n  name: a\n", "this is a template"),
         ("  name: {prefix}-server\n  labels: {}\n", "this is a template"),
         ("  name: a\n  labels: {app: ${NAME}}\n", "this is a template"),
+        ("  {name: a, namespace: team-${TEAM} }\n", "this is a template"),
         ("  name: a\n  labels:\n    notebook: %notebook-name%\n", "this is a template"),
         ("--B\nContent-Type: application/node.eks.aws\n\n", "this is MIME"),
     ],
@@ -199,6 +200,16 @@ def test_a_format_string_of_python_is_no_object(lint: Lint) -> None:
     assert code == 0, out
     assert "note: ./b.yaml: not checked: a program replaces the words in braces" in notes
     assert "SM003" in lint(".", b=text.replace("{name}\n", "{name: a}\n"))[1]
+
+
+def test_ytt_makes_the_objects_of_its_templates(lint: Lint) -> None:
+    """The body of a function looks like fields of the object below it, and values are written in comments."""
+    text = '#@ load("@ytt:data", "data")\n#@ def credentials():\nmetrics:\n  - url: #@ data.values.url\n#@ end\n'
+    text += "\napiVersion: v1\nkind: Namespace\nmetadata: {name: agent}\n"
+    code, out, notes = lint(".", a=POD, b=text)
+    assert code == 0, out
+    assert "note: ./b.yaml: not checked: ytt makes the objects of this file" in notes
+    assert "SM001" in lint(".", b=text.replace("#@", "#"))[1]
 
 
 @pytest.mark.parametrize(

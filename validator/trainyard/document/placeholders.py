@@ -25,6 +25,15 @@ _MASKED = pattern(r"\$<[^<>\n]*>\$")
 _FIELD = pattern(
     r"(?m)^[^\S\n]*(?:-[^\S\n]+)?(?:name:[^\S\n]+\{[A-Za-z_]\w*\}|\w+:[^\S\n]+\[\[[A-Za-z_]\w*\]\])[^\S\n]*$"
 )
+# Variables of envsubst: `${NAME}`, `${NAME:=default}`, and `$NAME` as a whole value.
+# Source: fluxcd.io/flux/components/kustomize/kustomizations, Post build variable substitution.
+_VARIABLE = pattern(r"\$\{[A-Za-z_]\w*(?::?[-=?+][^}]{0,256})?\}|^\$[A-Z_][A-Z0-9_]*$")
+# A shell may expand the values of these, and a rule says so if none does.
+_SHELL = frozenset(
+    ("containers", "initContainers", "data", "stringData", "env", "args", "command", "entrypoint", "runtimeEnvYAML")
+)
+# Source: carvel.dev/ytt/docs/v0.50.x/lang: directives, and annotations with the name of a module.
+_YTT = pattern(r"(?m)(?:^|\s)#@(?:overlay/|schema/|data/values| (?:load\(|def |if |if/|for |end$|data\.values))")
 _ANY = pattern(r"\$\{trialParameters\.[^}]*\}|\{\{.*?\}\}|\$<[^<>\n]*>\$")
 
 
@@ -36,6 +45,16 @@ def masked(text: str) -> str:
 def is_format_string(text: str) -> bool:
     """True for the template of an object that a program formats: `name: {name}`, or `parallelism: [[size]]`."""
     return ("name: {" in text or ": [[" in text) and _FIELD.search(text) is not None
+
+
+def is_word_in_braces(value: Any) -> bool:
+    """True for a word in braces, `{volume-id}`, which a user or a program replaces. YAML reads a mapping."""
+    return isinstance(value, dict) and len(value) == 1 and None in value.values()
+
+
+def is_ytt(text: str) -> bool:
+    """True for a template or an overlay of ytt, whose directives are comments: without them it is another object."""
+    return "#@" in text and _YTT.search(text) is not None
 
 
 def has_parameter(text: str) -> bool:
@@ -55,4 +74,14 @@ def is_parameter(place: Place) -> bool:
         # The lines of a script are kept.
         every = value.split("\n") if place.path else lines(place.document.source)
         value = next(iter(every[place.line - 1 : place.line]), "")
-    return isinstance(value, str) and has_parameter(value) and not re.search(r"\s", _ANY.sub("", value.strip()))
+    if not isinstance(value, str):
+        return False
+    text = value.strip()
+    if has_parameter(text) and not re.search(r"\s", _ANY.sub("", text)):
+        return True
+    return "$" in text and _SHELL.isdisjoint(place.path) and not re.search(r"\s", text) and has_variable(text)
+
+
+def has_variable(text: str) -> bool:
+    """True if a text contains a variable, which Flux or envsubst replaces: Kubernetes has none of this form."""
+    return _VARIABLE.search(text) is not None

@@ -51,7 +51,7 @@ _ASSERTS = re.compile(r"^[ \t-]+asserts:", re.MULTILINE)
 # What Python prints for data, which begins as JSON with other quotes does.
 _PRINTED = re.compile(r"\s*[\[{][\s\[{]*'\w+': ")
 # A variable of the shell, which between brackets is YAML only after envsubst.
-_VARIABLE = re.compile(r"[\s,]\$\{\w+\}")
+_VARIABLE = re.compile(r"(?<![\w.-])[\w.-]{0,63}\$\{\w+\}")
 _KEY = re.compile(r"^([A-Za-z]\w*):", re.MULTILINE)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from trainyard.document import fast_yaml, reading
 from trainyard.document.document import Document, TextDocument
-from trainyard.document.placeholders import is_format_string
+from trainyard.document.placeholders import is_format_string, is_ytt
 from trainyard.document.source import SCRIPTS, Source
 from trainyard.document.text import Text
 from trainyard.engine.finding import Finding
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 COMPARED = "not checked: a test compares its objects with others, and nothing creates them"
 
 FORMATTED = "not checked: a program replaces the words in braces, and only then it is an object"
+
+YTT = "not checked: ytt makes the objects of this file; lint the output of `ytt`"
 
 RECORDED = "not checked: JSON below `fixtures` or `testdata` may be a recorded answer; name the file to check it"
 
@@ -67,6 +69,8 @@ def read_input(file: File) -> Reading:
         return Reading(file.source, (), (), Text(file.source), file.folder, note=RECORDED)
     if file.fault is None and is_format_string(file.source.text):
         return Reading(file.source, (), (), Text(file.source), file.folder, note=FORMATTED)
+    if file.fault is None and is_ytt(file.source.text):
+        return Reading(file.source, (), (), Text(file.source), file.folder, note=YTT)
     documents = fast_yaml.read_plain(file.source) if file.fault is None else None
     if documents is not None:
         return Reading(file.source, tuple(documents), (), Text(file.source), file.folder)

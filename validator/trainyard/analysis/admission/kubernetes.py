@@ -50,12 +50,11 @@ HOST_NAME = 63
 
 def _port_names(spec: Any, at: Place) -> Iterator[Refused]:
     ports = items(spec, "ports")
-    for index, port in enumerate(ports if len(ports) > 1 else ()):
-        if isinstance(port, dict) and not port.get("name"):
-            told = "give each port a name"
-            yield Refused(
-                at.child("ports", index), "a Service with several ports has a port without a name", told, True
-            )
+    unnamed = [index for index, port in enumerate(ports) if isinstance(port, dict) and not port.get("name")]
+    if len(ports) > 1 and unnamed:
+        count = "a port" if len(unnamed) == 1 else f"{len(unnamed)} ports"
+        message = f"a Service with several ports has {count} without a name"
+        yield Refused(at.child("ports", unnamed[0]), message, "give each port a name", True)
 
 
 def _service(spec: Any, at: Place) -> Iterator[Refused]:

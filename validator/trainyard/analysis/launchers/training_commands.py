@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from trainyard.document.lookup import decimal
@@ -20,6 +21,12 @@ _INERT = frozenset(
         "nvbandwidth", "deviceQuery", "bandwidthTest", "vectorAdd",
     )
 )  # fmt: skip
+# Words of code that starts processes, or whose libraries do.
+_PARALLEL = re.compile(
+    r"distributed|multiprocessing|spawn|DataLoader|num_workers|subprocess|os\.system|parallel|accelerat|deepspeed|vllm"
+    r"|sglang|horovod|lightning|trainer|\bray\b|nccl|exec\(|runpy|import_module",
+    re.IGNORECASE,
+)
 _COUNT = ("-np", "--np", "-n", "--n")
 _HELPERS = ("-c", "-", "-V", "--version", "json.tool", "pip", "torch.utils.collect_env")
 
@@ -41,6 +48,18 @@ def starts_no_ranks(container: Container) -> bool:
     """True if every program that a container runs only lists devices, prints or waits."""
     programs = {command.program for command in container.commands}
     return bool(container.command and programs) and programs <= _INERT
+
+
+def is_one_python_process(container: Container) -> bool:
+    """True if a container runs nothing but code in its own command that starts no ranks and no loaders."""
+    programs = [command for command in container.commands if command.program not in _INERT]
+    return bool(programs) and all(_is_short_code(command.words) for command in programs)
+
+
+def _is_short_code(words: tuple[str, ...]) -> bool:
+    if not words or not words[0].rsplit("/", 1)[-1].startswith("python") or "-c" not in words[1:-1]:
+        return False
+    return _PARALLEL.search(words[words.index("-c") + 1]) is None
 
 
 def _runs_python(words: Sequence[str]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from trainyard.analysis.objects.folders import NESTED, distance
 from trainyard.analysis.objects.known_objects import Known, everywhere, fitting
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer, items, mapping, text
@@ -17,17 +18,20 @@ from trainyard.model.run import Pod, Project, Role, Run, Volume
 # Parts of the names of storage classes and drivers whose volumes any number of nodes mount, whatever a claim says.
 _SHARED = (
     "nfs", "efs", "fsx", "lustre", "cephfs", "filestore", "azurefile", "smb", "gluster", "beegfs", "weka", "vast",
-    "gpfs", "scale", "juicefs", "hostpath", "s3", "gcs", "blob", "rwx", "shared",
+    "gpfs", "scale", "juicefs", "hostpath", "s3", "gcs", "blob", "rwx", "shared", "filesystem", "ceph-fs", "seaweedfs",
 )  # fmt: skip
+# A cluster has one default class, and files of examples a few.
+_MOST = 16
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 ONE_NODE = frozenset(("ReadWriteOnce", "ReadWriteOncePod"))
 # A folder or a disk of a node, by the name or the provisioner of a class.
-_LOCAL = ("local", "no-provisioner", "hostpath")
-# Disks that one node attaches: those of clouds, and of storage in the cluster. Other names tell nothing.
+_LOCAL = ("local", "no-provisioner", "hostpath", "topolvm", "lvm", "zfs", "directpv")
+# Disks that one node attaches: those of clouds, and of storage in the cluster. Other names tell nothing: `standard` is
+# a disk on GKE, and a folder of the node in kind and minikube.
 _DISKS = (
-    "gp2", "gp3", "io1", "io2", "ebs", "disk", "pd-", "pd.csi", "ssd", "hdd", "rwo", "premium", "managed", "standard",
+    "gp2", "gp3", "io1", "io2", "ebs", "disk", "pd-", "pd.csi", "ssd", "hdd", "rwo", "premium", "managed",
     "rbd", "ceph", "block", "longhorn", "cinder", "csi", "mayastor", "linstor", "linode", "hcloud", "oci-bv", "vsphere",
-    "rook", "piraeus", "topolvm", "iscsi",
+    "rook", "piraeus", "iscsi",
 )  # fmt: skip
 _SHARED_SOURCES = frozenset(("nfs", "cephfs", "glusterfs", "hostPath"))
 
@@ -99,8 +103,8 @@ def is_attached_to_node(claim: Known, project: Project) -> bool:
     """True if a node attaches the volume of a claim, as a disk, and pods may run on others.
 
     A local volume binds its pods to its node, and a shared one has no node. The default class of a cluster may be
-    either, so a claim without a class or a volume needs a default class in the files. A class counts if its name or its
-    provisioner tells of disks.
+    either, so a claim without a class or a volume needs a default class in its folder, above or below it. A class
+    counts if its name or its provisioner tells of disks.
     """
     spec, modes = mapping(claim.tree, "spec"), access_modes(claim)
     volume = text(spec, "volumeName")
@@ -112,16 +116,18 @@ def is_attached_to_node(claim: Known, project: Project) -> bool:
         made = [text(one.tree, "provisioner").lower() for one in everywhere(project, "StorageClass", name)]
         of_disks = bool(volume) or any(word in one for one in (name, *made) for word in _DISKS)
         return of_disks and not any(word in one for one in (name, *made) for word in _LOCAL)
-    return _is_disk_by_default.of(project)
+    near = [words for at, words in _defaults.of(project) if distance(at, claim.at) <= NESTED]
+    return bool(near) and not any(word in one for one in near for word in (*_LOCAL, *_SHARED))
 
 
-def _find_default(project: Project) -> bool:
-    classes = [
-        f"{one.name} {text(one.tree, 'provisioner')}".lower()
+def _find_defaults(project: Project) -> list[tuple[Place, str]]:
+    """Returns the places of the default classes, with their names and provisioners."""
+    found = [
+        (one.at, f"{one.name} {text(one.tree, 'provisioner')}".lower())
         for one in project.of_kind("StorageClass")
         if str(mapping(one.tree, "metadata", "annotations").get(_DEFAULT_CLASS)) == "true"
     ]
-    return bool(classes) and not any(word in one for one in classes for word in (*_LOCAL, *_SHARED))
+    return found[:_MOST]
 
 
 def is_claim_read_only(volume: Volume) -> bool:
@@ -134,4 +140,4 @@ def mounts_claims(pod: Pod) -> bool:
     return any(volume.kind == "persistentVolumeClaim" for volume in pod.volumes)
 
 
-_is_disk_by_default: LastIndex[Project, bool] = LastIndex(_find_default)
+_defaults: LastIndex[Project, list[tuple[Place, str]]] = LastIndex(_find_defaults)

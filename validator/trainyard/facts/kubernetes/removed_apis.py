@@ -53,5 +53,26 @@ REMOVED: dict[tuple[str, str], tuple[str, str]] = {
     ("resource.k8s.io/v1alpha2", "ResourceClaimTemplate"): ("1.31", "resource.k8s.io/v1"),
     ("resource.k8s.io/v1alpha2", ""): ("1.31", ""),
 }
+# Versions before the stable one, which releases that clusters still run serve or served. Source: k8s.io/api,
+# zz_generated.prerelease-lifecycle.go of each group.
+PRELIMINARY = frozenset(
+    (
+        ("admissionregistration.k8s.io/v1alpha1", "ValidatingAdmissionPolicy"),
+        ("admissionregistration.k8s.io/v1alpha1", "ValidatingAdmissionPolicyBinding"),
+        ("admissionregistration.k8s.io/v1beta1", "ValidatingAdmissionPolicy"),
+        ("admissionregistration.k8s.io/v1beta1", "ValidatingAdmissionPolicyBinding"),
+        ("certificates.k8s.io/v1alpha1", "ClusterTrustBundle"),
+        ("networking.k8s.io/v1alpha1", "IPAddress"),
+        ("networking.k8s.io/v1alpha1", "ServiceCIDR"),
+        ("networking.k8s.io/v1beta1", "IPAddress"),
+        ("networking.k8s.io/v1beta1", "ServiceCIDR"),
+        ("resource.k8s.io/v1alpha3", "DeviceClass"),
+        ("resource.k8s.io/v1alpha3", "ResourceClaim"),
+        ("resource.k8s.io/v1alpha3", "ResourceClaimTemplate"),
+        ("storage.k8s.io/v1alpha1", "VolumeAttributesClass"),
+        ("storage.k8s.io/v1beta1", "VolumeAttributesClass"),
+        ("storagemigration.k8s.io/v1alpha1", "StorageVersionMigration"),
+    )
+)
 # Kinds of the Kubeflow operators for training. Other projects have kinds of the same group.
 KUBEFLOW_JOBS = frozenset(("JAXJob", "MPIJob", "MXJob", "PaddleJob", "PyTorchJob", "TFJob", "XGBoostJob"))

@@ -77,7 +77,7 @@ def _pods(run: Run) -> Iterable[Misfit]:
     table = table_of(BUILT_IN)
     for role in run.roles:
         at, tree = role.pod.at, role.pod.tree
-        if at.path == ("spec",) and not _is_pod(tree):
+        if _are_unnamed(tree) or (at.path == ("spec",) and not _is_pod(tree)):
             continue
         if table is not None and at.path[-1:] == ("spec",) and not table.fits(_POD_SPEC, role.pod.tree):
             from trainyard.loaders.schemas.faults import faults_of_pod
@@ -142,6 +142,13 @@ def _is_affinity(value: dict[str, Any]) -> bool:
     """True if a value has the form of the affinity of a pod. That of some kinds has fields of their own."""
     inner = value.values() if value.keys() <= _PLACEMENT else ()
     return bool(inner) and all(isinstance(one, dict) and one.keys() <= _TERMS for one in inner)
+
+
+def _are_unnamed(spec: dict[str, Any]) -> bool:
+    """True if no container has a name: the program of an unknown kind gives them names, and what else is missing."""
+    containers = spec.get("containers")
+    own = containers if isinstance(containers, list) else []
+    return bool(own) and not any(isinstance(one, dict) and one.get("name") for one in own)
 
 
 def _is_pod(spec: dict[str, Any]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from trainyard.document.document import Place
+from trainyard.document.placeholders import is_word_in_braces
 from trainyard.engine.suggestions import closest_match, format_list
 from trainyard.loaders.json_schema import format_value
 from trainyard.loaders.origins import RenderedDocument
@@ -93,7 +94,12 @@ class _Walk:
 
     def value(self, reference: str, value: Any, chain: Chain) -> Iterator[Misfit]:
         """Yields the faults of a value; `chain` ends with the step to it."""
-        if value is None or reference == "a" or _is_placeholder(value) or (reference in _TAKES and _is_braced(value)):
+        if (
+            value is None
+            or reference == "a"
+            or _is_placeholder(value)
+            or (reference in _TAKES and is_word_in_braces(value))
+        ):
             return
         if reference.startswith("~"):
             yield from self._limited(reference, value, chain)
@@ -236,11 +242,6 @@ def _takes(reference: str) -> str:
 
 def _is_placeholder(value: Any) -> bool:
     return isinstance(value, str) and _PLACEHOLDER.search(value) is not None
-
-
-def _is_braced(value: Any) -> bool:
-    """True for a word in braces, `{volume-id}`, which a user replaces."""
-    return isinstance(value, dict) and len(value) == 1 and None in value.values()
 
 
 def _is_directive(field: Any) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from trainyard.engine.suggestions import closest_match, format_list
-from trainyard.facts.kubernetes.removed_apis import KUBEFLOW_JOBS, REMOVED
+from trainyard.facts.kubernetes.removed_apis import KUBEFLOW_JOBS, PRELIMINARY, REMOVED
 from trainyard.loaders.schemas.partial import is_assertion
 from trainyard.loaders.schemas.table import BUILT_IN, FOLDER, OPERATORS, table_of
 from trainyard.model.run import Misfit
@@ -40,7 +40,7 @@ def unserved(resource: Resource) -> Iterator[Misfit]:
         return
     if version == "v1" and kind in (_LEGACY_OF_OPENSHIFT | _OF_ARGO):
         return
-    if is_assertion(resource.at.document):
+    if is_assertion(resource.at.document) or (version, kind) in PRELIMINARY or _is_placeholder(version):
         return
     at = resource.at.child("apiVersion" if version else "kind")
     kinds = _kinds()
@@ -62,6 +62,11 @@ def unserved(resource: Resource) -> Iterator[Misfit]:
         yield Misfit("not served", at, message, told)
     else:
         yield from _misspelt(resource, known, kinds)
+
+
+def _is_placeholder(version: str) -> bool:
+    """True for a version that a program writes later, as `INGRESS_API`: groups have no capitals."""
+    return any(part.isupper() or part.startswith("__") for part in version.split("/"))
 
 
 def _misspelt(resource: Resource, known: tuple[str, ...], kinds: dict[str, tuple[str, ...]]) -> Iterator[Misfit]:

@@ -13,16 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.launchers.one_rank import script_of_one_rank
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.programs.launchers import BY_NAME, launcher_in
-from trainyard.model.run import Command, Role
-from trainyard.startup import pattern
-
-# Words of options and scripts that start a process for each GPU themselves.
-_STARTING = pattern(
-    r"(?i)gpu|device|proc|spawn|lightning|launch|distribut|ngpus|accelerator|strategy|deepspeed|fsdp|\bfit\b"
-)
-_VARIABLES = ("FORCE_TORCHRUN", "NPROC_PER_NODE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "CUDA_VISIBLE_DEVICES")
+from trainyard.model.run import Role
 
 
 @rule(
@@ -45,26 +38,11 @@ def one_rank_for_several_gpus(role: Role, context: Context) -> Iterator[Problem]
     if run.spec.get("nprocPerNode") is not None or len(container.commands) != 1 or run.elastic:
         return
     command = container.commands[0]
-    script = _script(command)
-    written = " ".join((*container.command, *container.args))
-    if (
-        not script
-        or launcher_in(command.words)
-        or _STARTING.search(written)
-        or any(name in written for name in BY_NAME)
-    ):
-        return
-    if any(container.setting(name) is not None for name in _VARIABLES):
+    script = script_of_one_rank(container)
+    if not script:
         return
     yield Problem(
         command.at,
         f"each pod is one rank: `{command.program} {script}` is one process for {container.gpus} GPUs",
         "start the script with `torchrun --nproc-per-node=gpu`",
     )
-
-
-def _script(command: Command) -> str:
-    if not command.program.startswith("python"):
-        return ""
-    script = next((word for word in command.words[1:] if not word.startswith("-")), "")
-    return script if script.endswith(".py") else ""

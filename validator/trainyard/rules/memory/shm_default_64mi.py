@@ -4,9 +4,10 @@ Without a volume at `/dev/shm`, container runtimes mount 64 MiB there. NCCL allo
 each pair of processes, and data loader workers pass whole batches through it. NCCL then ends with `failed to extend
 /dev/shm/nccl-...`, and loaders with `Bus error` or `unable to open shared memory object`, often only after some hours.
 
-The rule skips containers that only list devices, measure or sleep (`nvidia-smi`, `genai-perf`, `sleep infinity`), pods
-that use the node's `/dev/shm` (`hostIPC: true`), containers with `NCCL_SHM_DISABLE=1`, which other rules report, and
-TensorFlow without a launcher outside of a TFJob, which drives all GPUs from one process.
+The rule skips containers that only list devices, measure or sleep (`nvidia-smi`, `genai-perf`, `sleep infinity`), or
+run one process of Python (`python -c`, and a script without a launcher in a PyTorchJob), pods that use the node's
+`/dev/shm` (`hostIPC: true`), containers with `NCCL_SHM_DISABLE=1`, which other rules report, and TensorFlow without a
+launcher outside of a TFJob, which drives all GPUs from one process.
 
 Mount an `emptyDir` with `medium: Memory` and a `sizeLimit` below the memory limit at `/dev/shm`.
 """
@@ -17,7 +18,8 @@ from collections.abc import Iterator
 
 from trainyard.analysis.jobs.kubeflow import has_all_pods
 from trainyard.analysis.jobs.workloads import only_waits
-from trainyard.analysis.launchers.training_commands import starts_launcher, starts_no_ranks
+from trainyard.analysis.launchers.one_rank import is_one_rank
+from trainyard.analysis.launchers.training_commands import is_one_python_process, starts_launcher, starts_no_ranks
 from trainyard.analysis.resources import shared_memory
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container, Role
@@ -42,7 +44,9 @@ def shm_default_64mi(role: Role, context: Context) -> Iterator[Problem]:
     for container in shared_memory.accelerated_containers(role):
         if not shared_memory.has_default_size(context.run, role, container) or starts_no_ranks(container):
             continue
-        if only_waits(container) or _is_test_of_nccl(container):
+        if only_waits(container) or _is_test_of_nccl(container) or is_one_python_process(container):
+            continue
+        if is_one_rank(container, context.run):
             continue
         if not (context.run and context.run.kind == "TFJob") and _is_one_process(container):
             continue

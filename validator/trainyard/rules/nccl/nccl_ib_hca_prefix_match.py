@@ -6,7 +6,8 @@ connect. The fault does not show on machines with few adapters, until the same m
 
 The rule ignores a family name such as `mlx5`, and an index that is not a prefix of another name, such as `mlx5_0`. It
 also ignores three or more neighbours, of which none is a prefix of a number up to the last one, such as `mlx5_5` to
-`mlx5_12`: whoever lists all rails of a machine would list those above, too.
+`mlx5_12`: whoever lists all rails of a machine would list those above, too. One or two of many may be missing, as the
+adapters for storage.
 
 Put `=` in front of the whole list, after `^` if there is one: `=mlx5_1,mlx5_2` or `^=mlx5_1`.
 """
@@ -25,6 +26,7 @@ from trainyard.model.run import Setting
 NUMBERED = re.compile(r"\w{1,60}_[a-z_]{0,20}([0-9]{1,6})")
 
 _SOME = 2
+_MANY = 6
 
 
 @rule(
@@ -63,4 +65,5 @@ def nccl_ib_hca_prefix_match(setting: Setting) -> Iterator[Problem]:
 
 def _are_rails(numbers: list[int]) -> bool:
     is_prefix = any(0 < number * 10 <= numbers[-1] for number in numbers)
-    return len(numbers) > _SOME and not is_prefix and numbers[-1] - numbers[0] == len(numbers) - 1
+    absent = numbers[-1] - numbers[0] + 1 - len(numbers)
+    return len(numbers) > _SOME and not is_prefix and (absent == 0 or (len(numbers) >= _MANY and absent <= _SOME))

@@ -18,6 +18,7 @@ from typing import Any
 
 from trainyard.analysis.network import addresses, multus
 from trainyard.analysis.network.multus import Attachment, Malformed
+from trainyard.document.placeholders import has_variable
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Pod
 
@@ -45,7 +46,10 @@ HELP = "write `name`, `namespace/name@interface`, several with commas between, o
 )
 def multus_annotation_malformed(pod: Pod) -> Iterator[Problem]:
     """Report annotations that Multus rejects."""
-    found = multus.parse_annotation(multus.annotation_text(pod))
+    written = multus.annotation_text(pod)
+    if has_variable(str(written)):
+        return
+    found = multus.parse_annotation(written)
     faults = [found.reason] if isinstance(found, Malformed) else [fault for one in found for fault in _faults(one)]
     for fault in faults[:1]:
         yield Problem(multus.annotation_place(pod), f"Multus cannot parse the networks annotation: {fault}", HELP)

@@ -20,6 +20,7 @@ from typing import Any
 from trainyard.analysis.network import cni
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
+from trainyard.document.placeholders import has_variable
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Network
 
@@ -41,7 +42,7 @@ def nad_config_not_json(network: Network) -> Iterator[Problem]:
     """Report a configuration that Multus cannot parse."""
     if isinstance(_raw(network), dict | list):
         yield Problem(network.config_at, "`config` must be a string with a JSON object, not YAML", HELP)
-    elif network.fault is not None:
+    elif network.fault is not None and not has_variable(str(_raw(network))):
         line = re.search(r"line (\d+)", network.fault)
         at = network.config_at.below(int(line[1]) - 1) if line else network.config_at
         yield Problem(at, f"`config` is not valid JSON: {network.fault.split(': line')[0]}", HELP)

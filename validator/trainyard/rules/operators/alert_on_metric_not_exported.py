@@ -7,7 +7,8 @@ written for is then found by the people whose job is slow.
 
 Give dcgm-exporter a list with the metric: a ConfigMap with the key `dcgm-metrics.csv`, named by
 `dcgmExporter.config.name` of the ClusterPolicy. The rule checks PrometheusRules beside a ClusterPolicy, and reads the
-ConfigMap if it is among the files.
+ConfigMap if it is among the files. It reports a metric once for each object, and says nothing if the files start a
+second dcgm-exporter, which may have a list of its own.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.hardware.dcgm import SERVED
+from trainyard.facts.images import short_name
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource
 
 METRIC = re.compile(r"\bDCGM_(?:FI|EXP)_[A-Z0-9_]+\b")
+_EXPORTER = "dcgm-exporter"
 
 
 @rule(
@@ -42,9 +45,11 @@ def alert_on_metric_not_exported(resource: Resource, context: Context) -> Iterat
     served = _served.of(context.project) if resource.kind == "PrometheusRule" else None
     if served is None:
         return
+    reported: set[str] = set()
     for expression, at in _expressions(resource):
         for metric in dict.fromkeys(METRIC.findall(expression)):
-            if metric not in served:
+            if metric not in served and metric not in reported:
+                reported.add(metric)
                 yield Problem(
                     at,
                     f"dcgm-exporter does not serve {metric} with this ClusterPolicy, so the alert never fires",
@@ -54,7 +59,10 @@ def alert_on_metric_not_exported(resource: Resource, context: Context) -> Iterat
 
 def _find_served(project: Project) -> frozenset[str] | None:
     """The metrics that dcgm-exporter serves; None if the files do not tell."""
-    for policy in project.of_kind("ClusterPolicy"):
+    policies = project.of_kind("ClusterPolicy")
+    if not policies or _has_own_exporter(project):
+        return None
+    for policy in policies:
         exporter = mapping(policy.tree, "spec", "dcgmExporter")
         if exporter.get("enabled") is False:
             return None
@@ -65,6 +73,15 @@ def _find_served(project: Project) -> frozenset[str] | None:
         lists = [one for one in project.of_kind("ConfigMap") if one.name == name]
         return frozenset(METRIC.findall(_uncommented(mapping(lists[0].tree, "data")))) if lists else None
     return None
+
+
+def _has_own_exporter(project: Project) -> bool:
+    """True if the files start an exporter beside that of the operator, which may serve any metric."""
+    pods = (role.pod for run in project.runs for role in run.roles)
+    if any(short_name(one.image) == _EXPORTER for pod in pods for one in pod.containers):
+        return True
+    charts = project.of_kind("HelmRelease", "Application", "HelmChart")
+    return any(_EXPORTER in str(chart.tree.get("spec")) for chart in charts)
 
 
 def _uncommented(data: dict[str, Any]) -> str:

@@ -3,7 +3,8 @@
 Fields that the operator dropped stay in its API so that old objects remain valid, and nothing reports that they have no
 effect. These are `cdi.default` (with `cdi.enabled` CDI is the default since v25.10), `kataManager` (since v26.7) and
 `psp` (Pod Security Policies are gone since Kubernetes 1.25; `psa` replaces them). After an upgrade, a cluster with one
-of them differs from its file. A field that turns its part off asks for nothing, and is not reported.
+of them differs from its file. `kataManager` and `psp` are off by default: without `enabled: true` they ask for nothing,
+and are not reported.
 
 Remove the field, or write its replacement. `useOpenKernelModules` and `operator.defaultRuntime` have their own rules.
 """
@@ -49,8 +50,8 @@ def gpuop_field_without_effect(resource: Resource) -> Iterator[Problem]:
         return
     for path, why, instead in FORMER:
         value = mapping(resource.tree, "spec", *path[:-1]).get(path[-1])
-        # Nothing is lost of a part that is off.
-        if value and not (isinstance(value, dict) and value.get("enabled") is False):
+        # Nothing is lost of a part that is off, as each is by default.
+        if value and not (isinstance(value, dict) and value.get("enabled") is not True):
             at = resource.at.child("spec", *path)
             name = ".".join(path)
             yield Problem(at.key(), f"the GPU operator ignores `{name}`: {why}", instead, (Remove(at),))

@@ -2,7 +2,8 @@
 
 A claim without `storageClassName` gets the default class of the cluster, and a volume without one never matches it. The
 claim then has an empty volume of another kind, or stays Pending if the class cannot provide `ReadWriteMany`. A claim
-with `volumeName` always stays Pending, with the event `VolumeMismatch`. Without it, a volume whose `claimRef` names the
+with `volumeName` always stays Pending, with the event `VolumeMismatch`, and one with a `selector` too, for which no
+provisioner makes a disk. Without it, a volume whose `claimRef` names the
 claim binds whatever the class.
 
 The rule applies to a claim beside a PersistentVolume in the same file, if the volume has no class. If `volumeName`
@@ -58,7 +59,11 @@ def claim_without_class(resource: Resource, context: Context) -> Iterator[Proble
     asked = str(mapping(spec, "resources", "requests").get("storage"))
     for offered, volume in known.without_class.get((named, "" if named else asked), {}).items():
         if all(str(mode) in offered for mode in items(spec, "accessModes")):
-            effect = "leaves the claim Pending, for it does not match" if named else "gives the claim a new disk, not"
+            # Provisioners make no disk for a selector.
+            is_chosen = named or spec.get("selector")
+            effect = (
+                "leaves the claim Pending, for it does not match" if is_chosen else "gives the claim a new disk, not"
+            )
             yield Problem(
                 resource.at.child("spec").key(),
                 f"a cluster with a default class {effect} PersistentVolume `{volume.name}`",

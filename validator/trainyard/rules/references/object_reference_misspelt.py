@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.objects.created_by_hand import is_created_by_hand
 from trainyard.analysis.objects.folders import SAME_FOLDER, distance
 from trainyard.analysis.objects.known_objects import everywhere, is_known, names
 from trainyard.analysis.objects.object_references import object_references
@@ -50,7 +51,7 @@ def object_reference_misspelt(project: Project) -> Iterator[Problem]:
         known = everywhere(project, one.kind, near) if near is not None else []
         if near is None or _is_numbered(one.name, near) or len(known) != 1:
             continue
-        if distance(known[0].at, one.at) <= SAME_FOLDER:
+        if distance(known[0].at, one.at) <= SAME_FOLDER and not is_created_by_hand(one.at, one.name):
             yield Problem(
                 one.at,
                 f"no file defines the {one.kind} `{one.name}`, and nothing uses the {one.kind} `{near}`",

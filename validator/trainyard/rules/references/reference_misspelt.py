@@ -5,7 +5,8 @@ while the one that was meant stays unused. The pod stays in `ContainerCreating` 
 the missing object. A RayJob whose `clusterSelector` names no RayCluster waits without a pod.
 
 The rule applies if the names differ in a few characters, the defined object is near the job (in the same file or
-folder) and in a fitting namespace, and nothing else in the files refers to it. The name of a claim may also lack
+folder) and in a fitting namespace, and nothing else in the files refers to it. A name that a command creates, in a
+script or a manual near the file, is no mistake. The name of a claim may also lack
 words of the only unused claim of its file: `fsx-claim` for `fsx-efa-claim`.
 
 Write the same name in both places.
@@ -16,6 +17,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from trainyard.analysis.objects.created_by_hand import is_created_by_hand
 from trainyard.analysis.objects.folders import SAME_FOLDER, distance
 from trainyard.analysis.objects.known_objects import fitting, is_known, names, stands_alone
 from trainyard.analysis.objects.references import Reference, references
@@ -71,7 +73,7 @@ def reference_misspelt(run: Workload, context: Context) -> Iterator[Problem]:
             for known in fitting(project, one.kind, near, run.namespace, one.at)
             if distance(known.at, one.at) <= SAME_FOLDER
         ]
-        if len(meant) == 1:
+        if len(meant) == 1 and not is_created_by_hand(one.at, one.name):
             yield Problem(
                 one.at,
                 f"no file defines the {one.kind} `{one.name}`, and nothing uses the {one.kind} `{near}`",

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from trainyard.analysis.jobs.queues import flavors_of, unnamed_flavors
+from trainyard.analysis.objects.created_by_hand import is_created_by_hand
 from trainyard.analysis.objects.known_objects import has_kind, is_known, names
 from trainyard.analysis.objects.references import Reference, references
 from trainyard.document.lookup import text
@@ -54,7 +55,7 @@ def reference_not_found(project: Project) -> Iterator[Problem]:
         if not asked or (one.kind, one.name, file) in done:
             continue
         done.add((one.kind, one.name, file))
-        if not is_known(project, one.kind, one.name):
+        if not is_known(project, one.kind, one.name) and not is_created_by_hand(one.at, one.name):
             missing[file] += 1
             near = closest_match(one.name, names(project, one.kind), 0.6) if missing[file] <= MOST else None
             help_ = f"did you mean `{near}`?" if near is not None else "define it, unless the cluster has it"

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.objects.created_by_hand import is_created_by_hand
 from trainyard.analysis.objects.folders import SAME_FOLDER, distance
 from trainyard.analysis.objects.known_objects import everywhere, is_known
 from trainyard.analysis.objects.makers import is_named_by_operator
@@ -71,6 +72,8 @@ def reference_to_other_kind(project: Project) -> Iterator[Problem]:
         if (kind, one.name) in used or is_known(project, one.kind, one.name):
             continue
         if one.kind in _MADE and is_named_by_operator(project, one.name):
+            continue
+        if is_created_by_hand(one.at, one.name):
             continue
         known = everywhere(project, kind, one.name)
         if len(known) != 1 or distance(known[0].at, one.at) > SAME_FOLDER:

@@ -23,10 +23,11 @@ Correct the name, or move the field to the place that the message names.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from trainyard.document.document import Rename
+from trainyard.document.document import Place, Rename
 from trainyard.engine.rule import Problem, rule
-from trainyard.loaders.schemas.partial import is_unused_patch
+from trainyard.loaders.schemas.partial import is_built_by_kustomize, is_named_patch, is_unused_patch
 from trainyard.model.run import Misfit
 
 
@@ -47,6 +48,18 @@ from trainyard.model.run import Misfit
 )
 def field_unknown(misfit: Misfit) -> Iterator[Problem]:
     """Report a field that the type does not have."""
-    if misfit.fault == "unknown field" and not is_unused_patch(misfit.at.document.source.name):
+    if (
+        misfit.fault == "unknown field"
+        and not is_unused_patch(misfit.at.document.source.name)
+        and not _is_void(misfit.at)
+    ):
         edits = (Rename(misfit.at, misfit.name),) if misfit.name is not None else ()
         yield Problem(misfit.at, misfit.message, misfit.help, edits)
+
+
+def _is_void(at: Place) -> bool:
+    """True for a field without a value in a patch, which kustomize merges into nothing."""
+    value: Any = at.document.tree
+    for step in at.path:
+        value = value[step]
+    return value is None and is_named_patch(at.document) and is_built_by_kustomize(at.document)

@@ -6,9 +6,10 @@ operator then fails to create each pod, and only its events show the reason. The
 
 The rule checks the pods of kinds whose pods are all in the file. Other controllers, and Kubeflow Trainer for its
 runtimes, may add volumes. A StatefulSet and a Workflow of Argo make volumes of their `volumeClaimTemplates`, and a
-JobSet of its `volumeClaimPolicies`. The mpi-operator adds `mpi-job-config` and `ssh-auth`. A patch leaves volumes to
-the object that it changes: a pod with a container without an image is one, and so is a file whose path has the word
-`patch` or `overlay`. A volume that a patch of a kustomization names, or one for mounts as a whole, may be added.
+JobSet of its `volumeClaimPolicies`. The mpi-operator adds `mpi-job-config` and `ssh-auth`, and a webhook in the files
+may add any volume to the pods that it chooses by a label. A patch leaves volumes to the object that it changes: a pod
+with a container without an image is one, and so is a file whose path has the word `patch` or `overlay`. A volume that a
+patch of a kustomization names, or one for mounts as a whole, may be added.
 
 Correct the name, or add the volume to the pod.
 """
@@ -19,6 +20,7 @@ from collections.abc import Iterator
 
 from trainyard.analysis.jobs.kubeflow import has_all_pods
 from trainyard.analysis.objects.patches import is_patch, may_be_patched
+from trainyard.analysis.pods.webhooks import is_completed_by_webhook
 from trainyard.document.document import Edit, SetValue
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
@@ -61,6 +63,8 @@ def mount_of_absent_volume(container: Container, context: Context) -> Iterator[P
             known = _volumes(pod, run) if known is None else known
             if name in known or "{{" in name or "${" in name:
                 continue
+            if is_completed_by_webhook(pod, context.project):
+                return
             if not may_be_patched(container.at, run, context.project, name, field):
                 at = container.at.child(field, index, "name")
                 meant = closest_match(name, known, ALIKE)

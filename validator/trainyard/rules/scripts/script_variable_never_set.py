@@ -26,6 +26,8 @@ _LOOPS = re.compile(
 )
 _USED = re.compile(r"(?<!\\)\$(?:\{([A-Z_][A-Z0-9_]*)\}|([A-Z_][A-Z0-9_]*))")
 _DEFAULT = re.compile(r"\$\{([A-Z_][A-Z0-9_]*)[:=+?-]")
+# What a script prints looks like an assignment: `echo GPUS=$GPUS`.
+_PRINTED = re.compile(r"\b(?:echo|printf)\b[^;|&\n]*")
 _MOST = 50
 _WORD = re.compile(r"[A-Za-z_]\w*")
 # Libraries, Slurm and Python read these from the environment; the last ones are set by operators and by the kubelet.
@@ -67,7 +69,7 @@ def script_variable_never_set(container: Container) -> Iterator[Problem]:
 
 def _unread(text: str) -> set[str]:
     """Returns the variables that the text sets, and mentions nowhere else."""
-    written = Counter(match[1] for match in _SET.finditer(text))
+    written = Counter(match[1] for match in _SET.finditer(_PRINTED.sub(" ", text)))
     words = Counter(_WORD.findall(text))
     return {
         name for name, times in written.items() if not _OF_OTHERS.match(name) and words[name] == times and len(name) > 2

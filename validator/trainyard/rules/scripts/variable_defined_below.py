@@ -14,8 +14,10 @@ from collections.abc import Iterator
 from trainyard.analysis.jobs.kubeflow import has_all_pods
 from trainyard.analysis.objects.patches import may_be_patched
 from trainyard.analysis.pods.environment import has_unknown_variables, references
+from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.engine.suggestions import format_list
 from trainyard.model.run import Container
 
 
@@ -40,14 +42,22 @@ def variable_defined_below(container: Container, context: Context) -> Iterator[P
     known = {setting.name for setting in container.settings if setting.via == "envFrom"}
     for index, entry in enumerate(entries):
         at = container.at.child("env", index, "value")
-        for name in references(text(entry, "value")):
-            if name in known or last.get(name, index) <= index or has_unknown_variables(container, context):
-                continue
-            if not may_be_patched(at, context.run, context.project, name):
-                yield Problem(
-                    at,
-                    f"`{name}` stands below, so `$({name})` is not replaced: the program gets it as literal text",
-                    f"move `{name}` above `{text(entry, 'name')}`",
-                    related=((container.at.child("env", last[name], "name"), "the variable"),),
-                )
+        below = [name for name in references(text(entry, "value")) if name not in known and last.get(name, 0) > index]
+        if below and has_unknown_variables(container, context):
+            return
+        names = [one for one in dict.fromkeys(below) if not may_be_patched(at, context.run, context.project, one)]
+        if names:
+            yield _problem(at, names, text(entry, "name"), container, last)
         known.add(text(entry, "name"))
+
+
+def _problem(at: Place, names: list[str], variable: str, container: Container, last: dict[str, int]) -> Problem:
+    listed, stand = format_list(f"`{name}`" for name in names), "stands" if len(names) == 1 else "stand"
+    forms, are = format_list(f"`$({name})`" for name in names), "is" if len(names) == 1 else "are"
+    its = "it" if len(names) == 1 else "them"
+    return Problem(
+        at,
+        f"{listed} {stand} below, so {forms} {are} not replaced: the program gets {its} as literal text",
+        f"move {listed} above `{variable}`",
+        related=tuple((container.at.child("env", last[name], "name"), "the variable") for name in names),
+    )

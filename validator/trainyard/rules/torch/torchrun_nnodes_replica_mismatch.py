@@ -8,23 +8,28 @@ more pods than the maximum, the extra pods wait for a place and fail when the ot
 `dlrover-run` waits likewise. The pods are the replicas of all roles that train, including the Master. A Job runs at
 most `parallelism` pods at the same time, and no more than its `completions`. A range such as `2:8` must contain their
 number. The rule checks literal numbers; in a script, `${PET_NNODES}` or the operator's variable keeps them in
-agreement.
+agreement. A pod that is its own master, as with `--nnodes=1 --master-addr=localhost`, trains alone and waits for
+nobody.
 
 Write the number of pods, or remove the option in a PyTorchJob: the operator sets it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from trainyard.analysis.jobs.workloads import is_batch_job
-from trainyard.analysis.launchers.torchrun import torchrun_commands
+from trainyard.analysis.launchers.torchrun import LOCAL, torchrun_commands
 from trainyard.document.lookup import integer
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.jobs.kubeflow import RUNTIMES
 from trainyard.facts.programs.launchers import DLROVER
 from trainyard.loaders.manifests.node_counts import bounds
-from trainyard.model.run import Command, Container, Role, Run
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Command, Container, Role, Run, Script
+
+_ASSIGNED = re.compile(r"(?:^|(?<=[\s;&]))([A-Za-z_]\w*)=[\"']?([\w.:\[\]-]*)", re.MULTILINE)
 
 
 @rule(
@@ -52,6 +57,8 @@ def torchrun_nnodes_replica_mismatch(role: Role, context: Context) -> Iterator[P
         # The pods of a Job with more completions may work alone, one after the other.
         if _runs_in_turns(run) and low <= run.nodes:
             continue
+        if high == 1 and _is_alone(launch, container):
+            continue
         # Another rule covers a fixed number beside an elasticPolicy.
         if run.elastic is not None and low == high:
             continue
@@ -71,6 +78,36 @@ def torchrun_nnodes_replica_mismatch(role: Role, context: Context) -> Iterator[P
 
 def _starts(container: Container) -> list[Command]:
     return [*torchrun_commands(container), *(one for one in container.commands if one.program == DLROVER.name)]
+
+
+def _is_alone(launch: Command, container: Container) -> bool:
+    """Returns true if the pod is its own master: the pods of the job train a model each."""
+    for option in ("--rdzv-endpoint", "--master-addr"):
+        told = launch.option(option)
+        host = (told or "").rpartition(":")[0] or (told or "")
+        if host in LOCAL or (host.startswith("$") and _value(container, host.strip("$(){}")) in LOCAL):
+            return True
+    return False
+
+
+def _value(container: Container, name: str) -> str:
+    """Returns the only value that a container and its scripts give a variable; empty if there is none or more."""
+    setting = container.setting(name)
+    found = _given.of(container.scripts).get(name, frozenset()) | ({setting.value} if setting is not None else set())
+    return next(iter(found)) or "" if len(found) == 1 else ""
+
+
+def _find_given(scripts: tuple[Script, ...]) -> dict[str, frozenset[str | None]]:
+    """Returns the values that scripts assign to each variable."""
+    given: dict[str, set[str | None]] = {}
+    for script in scripts:
+        for match in _ASSIGNED.finditer(script.text):
+            given.setdefault(match[1], set()).add(match[2])
+    return {name: frozenset(values) for name, values in given.items()}
+
+
+# A script may have many launchers.
+_given: LastIndex[tuple[Script, ...], dict[str, frozenset[str | None]]] = LastIndex(_find_given)
 
 
 def _runs_in_turns(run: Run) -> bool:

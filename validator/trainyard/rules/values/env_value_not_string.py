@@ -8,7 +8,7 @@ value without `quote`.
 Kubernetes reads YAML 1.1, where `yes`, `no`, `on`, `off`, `y` and `n` are also booleans. kustomize reads them as
 texts, and writes quotes.
 
-A null value is the empty string and is not reported.
+A null value is the empty string and is not reported. Neither is a word in braces, `{name}`, which a program replaces.
 
 Put quotes around the value.
 """
@@ -19,6 +19,7 @@ from collections.abc import Iterator
 
 from trainyard.analysis.objects.scalars import is_quoted_by_kustomize, unquoted_scalar
 from trainyard.document.document import SetValue
+from trainyard.document.placeholders import is_word_in_braces
 from trainyard.engine.rule import Problem, rule
 from trainyard.loaders.manifests.pods import as_text
 from trainyard.model.run import Setting
@@ -40,7 +41,12 @@ TYPES = {bool: "boolean", int: "number", float: "number", list: "list", dict: "m
 def env_value_not_string(setting: Setting) -> Iterator[Problem]:
     """Report a number, a boolean or a structure as the value of a variable."""
     kind = TYPES.get(type(setting.raw))
-    if kind is None or setting.via not in ("env", "envFrom") or is_quoted_by_kustomize(setting.at, setting.raw):
+    if (
+        kind is None
+        or is_word_in_braces(setting.raw)
+        or setting.via not in ("env", "envFrom")
+        or is_quoted_by_kustomize(setting.at, setting.raw)
+    ):
         return
     text = unquoted_scalar(setting.at) or as_text(setting.raw)
     yield Problem(
