@@ -52,11 +52,17 @@ class DeclaredRelease(NamedTuple):
         return self.at if self.values_at is None else self.values_at.child(*path)
 
 
-def releases(project: Project) -> Iterator[DeclaredRelease]:
-    """Yields all releases that the files declare."""
-    for kind in KINDS:
-        for resource in project.of_kind(kind):
-            yield from releases_of(resource, project.documents)
+def releases(project: Project) -> Sequence[DeclaredRelease]:
+    """Returns all releases that the files declare."""
+    return _releases.of(project)
+
+
+def _find_releases(project: Project) -> list[DeclaredRelease]:
+    return [one for resource in project.of_kind(*KINDS) for one in releases_of(resource, project.documents)]
+
+
+# Rules ask for each pod.
+_releases: LastIndex[Project, list[DeclaredRelease]] = LastIndex(_find_releases)
 
 
 def _values_file(source: Any, documents: Sequence[Document]) -> Document | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from trainyard.analysis.objects.alike import few
 from trainyard.analysis.pods.placement import NODE_TERMS, required_expressions, tolerates
 from trainyard.document.lookup import items, mapping, text
 from trainyard.model.last_index import LastIndex
@@ -51,7 +52,10 @@ OF_PLATFORMS = (Group("a spot pool of AKS", {_SPOT: frozenset(("spot",))}, (Tain
 
 
 def groups(project: Project) -> tuple[Group, ...]:
-    """Returns the NodePools of Karpenter, the node groups of eksctl, and the node pools of Config Connector."""
+    """Returns the NodePools of Karpenter, the node groups of eksctl, and the node pools of Config Connector.
+
+    Returns none if there are too many to belong to one cluster.
+    """
     return _groups.of(project)
 
 
@@ -92,7 +96,7 @@ def _untolerated(group: Group, pod: Pod) -> Taint | None:
 
 
 def _find(project: Project) -> tuple[Group, ...]:
-    return (*_of_karpenter(project), *_of_eksctl(project), *_of_config_connector(project))
+    return tuple(few((*_of_karpenter(project), *_of_eksctl(project), *_of_config_connector(project))))
 
 
 def _of_karpenter(project: Project) -> Iterator[Group]:

@@ -6,13 +6,15 @@ without regard to case, and unknown fields are ignored.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from trainyard.analysis.objects.alike import few
 from trainyard.analysis.objects.releases import releases
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
 from trainyard.document.reading import embedded_mapping
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project
 
 # Where the charts have the texts of the configurations.
@@ -35,8 +37,17 @@ class SharingConfig(NamedTuple):
     holder: str = ""
 
 
-def configurations(project: Project) -> Iterator[SharingConfig]:
-    """Yields the configurations that share GPUs, or try to."""
+def configurations(project: Project) -> Sequence[SharingConfig]:
+    """Returns the configurations that share GPUs, or try to."""
+    return _configurations.of(project)
+
+
+def held_by(project: Project, config_map: str) -> Sequence[SharingConfig]:
+    """Returns those of the ConfigMaps of this name; none if there are too many to belong to one cluster."""
+    return few(_by_holder.of(project).get(config_map, ()))
+
+
+def _find(project: Project) -> Iterator[SharingConfig]:
     for resource in project.of_kind("ConfigMap"):
         yield from _read(mapping(resource.tree, "data"), resource.at.child("data"), resource.name)
     for release in releases(project):
@@ -52,3 +63,14 @@ def _read(texts: dict[str, Any], at: Place, holder: str = "") -> Iterator[Sharin
         inner = embedded_mapping(at.child(key), raw)
         if inner is not None:
             yield SharingConfig(inner.tree, Place(inner), len(texts) == 1, holder)
+
+
+def _find_by_holder(project: Project) -> dict[str, list[SharingConfig]]:
+    found: dict[str, list[SharingConfig]] = {}
+    for one in configurations(project):
+        found.setdefault(one.holder, []).append(one)
+    return found
+
+
+_configurations: LastIndex[Project, tuple[SharingConfig, ...]] = LastIndex(lambda project: tuple(_find(project)))
+_by_holder: LastIndex[Project, dict[str, list[SharingConfig]]] = LastIndex(_find_by_holder)

@@ -15,15 +15,18 @@ Set the strategy to `mixed`, or use a configuration with one profile.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from trainyard.analysis.objects.alike import few
 from trainyard.analysis.objects.releases import releases
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.document.reading import embedded_mapping
 from trainyard.engine.rule import Problem, rule
-from trainyard.model.run import Project
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Project, Resource
 
 DEFAULT = "single"
 FILE = "config.yaml"
@@ -98,9 +101,25 @@ def _chosen(project: Project) -> Iterator[Chosen]:
 
 def _files(project: Project, config: dict[str, Any] | None) -> Iterator[tuple[str, dict[str, Any], Place]]:
     """Yields the file of the chosen ConfigMap; that of the only one with MIG configurations if none is chosen."""
-    found = [one for one in project.of_kind("ConfigMap") if "mig-configs" in text(one.tree, "data", FILE)]
+    known = _by_name.of(project)
+    if config is None:
+        found = list(itertools.chain.from_iterable(known.values()))
+        found = found if len(found) == 1 else []
+    else:
+        found = list(few(known.get(text(config, "name"), ())))
     for resource in found:
-        if len(found) == 1 if config is None else resource.name == text(config, "name"):
-            inner = embedded_mapping(resource.at.child("data", FILE), text(resource.tree, "data", FILE))
-            if inner is not None:
-                yield resource.name, inner.tree, Place(inner)
+        inner = embedded_mapping(resource.at.child("data", FILE), text(resource.tree, "data", FILE))
+        if inner is not None:
+            yield resource.name, inner.tree, Place(inner)
+
+
+def _find_holders(project: Project) -> dict[str, list[Resource]]:
+    """Returns the ConfigMaps with MIG configurations by their names."""
+    found: dict[str, list[Resource]] = {}
+    for one in project.of_kind("ConfigMap"):
+        if "mig-configs" in text(one.tree, "data", FILE):
+            found.setdefault(one.name, []).append(one)
+    return found
+
+
+_by_name: LastIndex[Project, dict[str, list[Resource]]] = LastIndex(_find_holders)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.resources.gpu_sharing import configurations
+from trainyard.analysis.resources.gpu_sharing import held_by
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
@@ -45,9 +45,9 @@ def mps_without_root(pod: Pod, context: Context) -> Iterator[Problem]:
         at = _configured(container) if _knows_mps(container.image or "") else None
         if at is None or container.setting("MPS_ROOT") or _has(container, "--mps-root"):
             continue
-        for found in configurations(context.project):
+        for found in (one for name in sorted(mounted) for one in held_by(context.project, name)):
             root = mapping(found.tree, "flags").get("mpsRoot")
-            if found.holder in mounted and mapping(found.tree, "sharing", "mps") and not root:
+            if mapping(found.tree, "sharing", "mps") and not root:
                 yield Problem(
                     at,
                     "the configuration shares GPUs by MPS, and the plugin has no `MPS_ROOT`: it does not start",

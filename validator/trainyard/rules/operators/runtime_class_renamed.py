@@ -17,6 +17,7 @@ from trainyard.analysis.objects.releases import releases
 from trainyard.document.document import Place
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Pod, Project
 
 DEFAULT = "nvidia"
@@ -37,9 +38,9 @@ def runtime_class_renamed(pod: Pod, context: Context) -> Iterator[Problem]:
     """Report pods with the default class where it has another name."""
     if text(pod.tree, "runtimeClassName") != DEFAULT or is_known(context.project, "RuntimeClass", DEFAULT):
         return
-    names = list(_names(context.project))
-    if names and all(name != DEFAULT for name, _ in names):
-        name, at = names[0]
+    names = _names.of(context.project)
+    if names and DEFAULT not in names:
+        name, at = next(iter(names.items()))
         yield Problem(
             pod.at.child("runtimeClassName"),
             f"the GPU operator creates the runtime class `{name}` and not `{DEFAULT}`: the pod is rejected",
@@ -48,8 +49,8 @@ def runtime_class_renamed(pod: Pod, context: Context) -> Iterator[Problem]:
         )
 
 
-def _names(project: Project) -> Iterator[tuple[str, Place]]:
-    """Yields the names that policies and values of the operator give to the class."""
+def _find_names(project: Project) -> Iterator[tuple[str, Place]]:
+    """Yields the names that policies and values of the operator give to the class, with their places."""
     for policy in project.of_kind("ClusterPolicy"):
         if policy.api_version.startswith("nvidia.com/"):
             at = policy.at.child("spec", "operator", "runtimeClass")
@@ -58,3 +59,6 @@ def _names(project: Project) -> Iterator[tuple[str, Place]]:
         if release.chart == "gpu-operator":
             name = text(release.values, "operator", "runtimeClass") or DEFAULT
             yield name, release.place("operator", "runtimeClass")
+
+
+_names: LastIndex[Project, dict[str, Place]] = LastIndex(lambda project: dict(_find_names(project)))

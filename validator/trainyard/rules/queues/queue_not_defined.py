@@ -18,8 +18,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.analysis.jobs.workloads import is_volcano
+from trainyard.analysis.objects.alike import few
 from trainyard.analysis.objects.folders import SAME_FOLDER, distance
-from trainyard.analysis.objects.known_objects import is_known
+from trainyard.analysis.objects.known_objects import everywhere, is_known
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.document.placeholders import has_parameter
@@ -60,12 +61,8 @@ def queue_not_defined(run: Workload, context: Context) -> Iterator[Problem]:
     name = run.labels.get(QUEUE)
     if not isinstance(name, str) or is_known(context.project, "LocalQueue", name):
         return
-    queues = [one for one in context.project.of_kind("ClusterQueue") if one.name == name and _is_near(one, run)]
-    ways = [
-        one
-        for one in context.project.of_kind("LocalQueue")
-        if text(one.tree, "spec", "clusterQueue") == name and _is_near(one, run)
-    ]
+    queues = [one for one in everywhere(context.project, "ClusterQueue", name) if _is_near(one.at, run)]
+    ways = [one for one in few(_ways.of(context.project).get(name, ())) if _is_near(one.at, run)]
     at = run.at.child("metadata", "labels", QUEUE)
     if queues and ways:
         yield Problem(
@@ -80,7 +77,7 @@ def queue_not_defined(run: Workload, context: Context) -> Iterator[Problem]:
 
 def _unused(run: Run, name: str, project: Project) -> Iterator[Problem]:
     """Yields a queue that no file defines, beside the only one of the namespace, which no job names."""
-    own = [one for one in project.of_kind("LocalQueue") if one.namespace == run.namespace and _is_near(one, run)]
+    own = [one for one in few(_of_namespace.of(project).get(run.namespace, ())) if _is_near(one.at, run)]
     if len(own) != 1 or own[0].name in _labelled.of(project) or has_parameter(own[0].name):
         return
     # `team-a` and `team-b` are two queues.
@@ -97,21 +94,43 @@ def _of_volcano(run: Run, at: Place, spec: dict[str, Any], project: Project) -> 
     name = text(spec, "queue")
     if not name or name in _BUILT_IN or has_parameter(name) or "$" in name:
         return
-    queues = [one for one in project.of_kind("Queue") if group_of(one.api_version) == "scheduling.volcano.sh"]
-    if any(one.name == name for one in queues):
+    queues = _volcano_queues.of(project)
+    if name in queues:
         return
-    free = [one for one in queues if one.name not in _named.of(project) and _is_near(one, run)]
-    if free:
+    named = _named.of(project)
+    free = next((one for other, one in queues.items() if other not in named and _is_near(one.at, run)), None)
+    if free is not None:
         yield Problem(
             at.child("queue"),
             f"no file defines the queue `{name}`: Volcano refuses the Job, unless the cluster has it",
-            f"the files define `{free[0].name}`, which no job names",
-            related=((free[0].at.child("metadata", "name"), "the unused queue"),),
+            f"the files define `{free.name}`, which no job names",
+            related=((free.at.child("metadata", "name"), "the unused queue"),),
         )
 
 
-def _is_near(one: Resource, run: Run) -> bool:
-    return distance(one.at, run.at) <= SAME_FOLDER
+def _is_near(at: Place, run: Run) -> bool:
+    return distance(at, run.at) <= SAME_FOLDER
+
+
+def _find_ways(project: Project) -> dict[str, list[Resource]]:
+    """Returns the LocalQueues by their ClusterQueue."""
+    found: dict[str, list[Resource]] = {}
+    for one in project.of_kind("LocalQueue"):
+        found.setdefault(text(one.tree, "spec", "clusterQueue"), []).append(one)
+    return found
+
+
+def _find_of_namespace(project: Project) -> dict[str, list[Resource]]:
+    """Returns the LocalQueues by their namespace."""
+    found: dict[str, list[Resource]] = {}
+    for one in project.of_kind("LocalQueue"):
+        found.setdefault(one.namespace, []).append(one)
+    return found
+
+
+def _find_volcano_queues(project: Project) -> dict[str, Resource]:
+    queues = (one for one in project.of_kind("Queue") if group_of(one.api_version) == "scheduling.volcano.sh")
+    return {one.name: one for one in queues}
 
 
 def _find_named(project: Project) -> frozenset[str]:
@@ -131,3 +150,6 @@ def _find_labelled(project: Project) -> frozenset[str]:
 
 _labelled: LastIndex[Project, frozenset[str]] = LastIndex(_find_labelled)
 _named: LastIndex[Project, frozenset[str]] = LastIndex(_find_named)
+_ways: LastIndex[Project, dict[str, list[Resource]]] = LastIndex(_find_ways)
+_of_namespace: LastIndex[Project, dict[str, list[Resource]]] = LastIndex(_find_of_namespace)
+_volcano_queues: LastIndex[Project, dict[str, Resource]] = LastIndex(_find_volcano_queues)

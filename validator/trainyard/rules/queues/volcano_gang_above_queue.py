@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from trainyard.analysis.jobs.workloads import is_volcano
 from trainyard.analysis.objects.folders import NESTED, distance
+from trainyard.analysis.objects.known_objects import everywhere
 from trainyard.analysis.resources.requests import of_pod, place_of, written
 from trainyard.document.lookup import integer, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
@@ -38,8 +39,8 @@ from trainyard.model.run import Role, Run
 def volcano_gang_above_queue(run: Run, context: Context) -> Iterator[Problem]:
     """Report gangs that are larger than their queue."""
     name = text(run.spec, "queue") or "default"
-    known = [one for one in context.project.of_kind("Queue") if one.name == name] if is_volcano(run) else []
-    if len(known) != 1 or group_of(known[0].api_version) != "scheduling.volcano.sh":
+    known = everywhere(context.project, "Queue", name) if is_volcano(run) else []
+    if len(known) != 1 or group_of(text(known[0].tree, "apiVersion")) != "scheduling.volcano.sh":
         return
     # Examples beside each other often have a queue of one name.
     if distance(known[0].at, run.at) > NESTED:

@@ -10,7 +10,9 @@ Make the smaller share smaller, or the larger one larger.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+from trainyard.analysis.objects.known_objects import Known, everywhere
 from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.jobs.workloads import group_of
@@ -37,11 +39,11 @@ PAIRS = ((0, 1), (1, 2), (0, 2))
 )
 def volcano_queue_refused(resource: Resource, context: Context) -> Iterator[Problem]:
     """Report queues whose shares are not in order."""
-    if not _is_queue(resource):
+    if resource.kind != "Queue" or not _is_of_volcano(resource.tree):
         return
     done: set[str] = set()
     for lower, upper in PAIRS:
-        below, above = _share(resource, lower), _share(resource, upper)
+        below, above = _share(resource.tree, lower), _share(resource.tree, upper)
         for name, quantity in below.items():
             if name in above and quantity > above[name] and name not in done:
                 done.add(name)
@@ -51,9 +53,9 @@ def volcano_queue_refused(resource: Resource, context: Context) -> Iterator[Prob
                     f"set it to at most `{SHARES[upper][0]}`",
                     related=((resource.at.child("spec", *SHARES[upper], name), SHARES[upper][0]),),
                 )
-    for name, quantity in _share(resource, 2).items():
+    for name, quantity in _share(resource.tree, 2).items():
         parent = _limiting(resource, name, context.project)
-        if parent is not None and quantity > _share(parent, 2)[name]:
+        if parent is not None and quantity > _share(parent.tree, 2)[name]:
             yield Problem(
                 resource.at.child("spec", "capability", name),
                 f"the capability of {name} is above that of the parent `{parent.name}`: Volcano rejects the queue, or "
@@ -63,25 +65,25 @@ def volcano_queue_refused(resource: Resource, context: Context) -> Iterator[Prob
             )
 
 
-def _is_queue(resource: Resource) -> bool:
-    return resource.kind == "Queue" and group_of(resource.api_version) == "scheduling.volcano.sh"
+def _is_of_volcano(tree: dict[str, Any]) -> bool:
+    return group_of(text(tree, "apiVersion")) == "scheduling.volcano.sh"
 
 
-def _share(queue: Resource, index: int) -> dict[str, float]:
-    given = mapping(queue.tree, "spec", *SHARES[index])
+def _share(queue: dict[str, Any], index: int) -> dict[str, float]:
+    given = mapping(queue, "spec", *SHARES[index])
     known = ((str(name), parse_quantity(quantity)) for name, quantity in given.items())
     return {name: quantity for name, quantity in known if quantity}
 
 
-def _limiting(queue: Resource, name: str, project: Project) -> Resource | None:
+def _limiting(queue: Resource, name: str, project: Project) -> Known | None:
     """Returns the nearest parent that limits a resource; None if it is not certain."""
-    seen = {queue.name}
-    while (parent := text(queue.tree, "spec", "parent")) not in ("", "root", *seen):
-        found = [one for one in project.of_kind("Queue") if one.name == parent and _is_queue(one)]
+    seen, tree = {queue.name}, queue.tree
+    while (parent := text(tree, "spec", "parent")) not in ("", "root", *seen):
+        found = [one for one in everywhere(project, "Queue", parent) if _is_of_volcano(one.tree)]
         if len(found) != 1:
             return None
-        queue = found[0]
-        if name in _share(queue, 2):
-            return queue
-        seen.add(queue.name)
+        tree = found[0].tree
+        if name in _share(tree, 2):
+            return found[0]
+        seen.add(found[0].name)
     return None

@@ -18,6 +18,7 @@ from trainyard.analysis.pods.ray_addresses import ray_addresses
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.programs.ray_ports import LISTENERS
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Container, Project
 from trainyard.startup import pattern
 
@@ -46,7 +47,7 @@ def ray_address_port(container: Container, context: Context) -> Iterator[Problem
             continue
         scheme = "http" if match[1] == "https" else match[1] or ""
         meant, reached = BY_SCHEME[scheme], BY_PORT.get(match[2])
-        if reached is None or reached is meant or _is_moved(context.project):
+        if reached is None or reached is meant or _moved.of(context.project):
             continue
         written = f"{scheme}://" if scheme else "a plain address"
         yield Problem(
@@ -72,3 +73,6 @@ def _is_moved(project: Project) -> bool:
 def _heads(tree: dict[str, object]) -> Iterator[dict[str, object]]:
     for path in (("spec",), ("spec", "rayClusterSpec"), ("spec", "rayClusterConfig")):
         yield mapping(tree, *path, "headGroupSpec")
+
+
+_moved: LastIndex[Project, bool] = LastIndex(_is_moved)

@@ -66,8 +66,7 @@ def node_label_of_no_pool(pod: Pod, context: Context) -> Iterator[Problem]:
 def _is_near(pod: Pod, project: Project) -> bool:
     """True if each NodePool is in a folder beside that of the pod, above or below it."""
     own = _folder(pod.at)
-    folders = {_folder(pool.at) for pool in project.of_kind("NodePool")}
-    return all(own[: len(one)] == one[: len(own)] or own[:-1] == one[:-1] for one in folders)
+    return all(own[: len(one)] == one[: len(own)] or own[:-1] == one[:-1] for one in _folders.of(project))
 
 
 def _folder(at: Place) -> tuple[str, ...]:
@@ -76,21 +75,24 @@ def _folder(at: Place) -> tuple[str, ...]:
 
 def _find(project: Project) -> dict[str, list[str]]:
     """Returns the values of each label that NodePools give; none if they do not tell. Empty without NodePools."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, dict[str, None]] = {}
     if any(project.of_kind(kind) for kind in _OTHER_GROUPS):
-        return found
+        return {}
     for pool in project.of_kind("NodePool"):
         if not pool.api_version.startswith("karpenter.sh/"):
             continue
         template: dict[str, Any] = mapping(pool.tree, "spec", "template")
-        found.setdefault("karpenter.sh/nodepool", []).append(pool.name)
+        found.setdefault("karpenter.sh/nodepool", {})[pool.name] = None
         for name, value in mapping(template, "metadata", "labels").items():
-            found.setdefault(str(name), []).append(str(value))
+            found.setdefault(str(name), {})[str(value)] = None
         for one in map(mapping, items(template, "spec", "requirements")):
             listed = [str(value) for value in items(one, "values")] if one.get("operator") == "In" else []
             if one.get("operator") in ("In", "Exists"):
-                found.setdefault(str(one.get("key")), []).extend(listed)
-    return found
+                found.setdefault(str(one.get("key")), {}).update(dict.fromkeys(listed))
+    return {name: list(values) for name, values in found.items()}
 
 
 _labels: LastIndex[Project, dict[str, list[str]]] = LastIndex(_find)
+_folders: LastIndex[Project, frozenset[tuple[str, ...]]] = LastIndex(
+    lambda project: frozenset(_folder(pool.at) for pool in project.of_kind("NodePool"))
+)
