@@ -13,9 +13,9 @@ from tests.validator.field import measuring, reading
 from tests.validator.field.reading import Case, CaseError
 
 # Cases are only added: one that is left out because it is missed would raise the recall.
-FEWEST = 911
+FEWEST = 958
 # The share that is found, rounded down. The goal is 0.85.
-LEAST = 0.86
+LEAST = 0.87
 
 HEADERS = "# link: https://github.com/a/b/issues/1\n# mistake: m\n# class: schema\n# words: w\n"
 IN_ANOTHER_FILE = '# here: on "  a: 1" in other.yaml\n'
