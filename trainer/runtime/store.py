@@ -18,6 +18,7 @@ from .child import FORWARDED_SIGNALS, fork_child
 _CONNECT_SECONDS = 60.0
 _START_SECONDS = 2.0
 _PROBE_SECONDS = 0.02
+_RETRY_SECONDS = 0.2
 _ANY_PORT = 9
 
 
@@ -46,11 +47,12 @@ def host_store() -> None:
 
 
 def host_backup() -> str:
-    """Hosts another store, in another such child process, and returns its address for other nodes."""
-    host, _ = _own_address()
-    with socket.socket(_family(host), socket.SOCK_DGRAM) as route:
-        route.connect((host, _ANY_PORT))  # sends nothing
-        own = str(route.getsockname()[0])
+    """Hosts another store, in another such child process, and returns its address for other nodes.
+
+    Raises:
+        TrainerError: The host of the store of the ranks has no address.
+    """
+    own = _address_towards(_own_address()[0])
     return f"{_host(own, 0)} {own}"
 
 
@@ -109,5 +111,17 @@ def _own_address() -> tuple[str, int]:
     return os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
 
 
-def _family(host: str) -> int:
-    return socket.getaddrinfo(host, _ANY_PORT, type=socket.SOCK_DGRAM)[0][0]
+def _address_towards(host: str) -> str:
+    """Returns the address of this machine from which `host` is reached."""
+    deadline = time.monotonic() + _CONNECT_SECONDS
+    while True:
+        try:
+            family = socket.getaddrinfo(host, _ANY_PORT, type=socket.SOCK_DGRAM)[0][0]
+            with socket.socket(family, socket.SOCK_DGRAM) as route:
+                route.connect((host, _ANY_PORT))  # sends nothing
+                return str(route.getsockname()[0])
+        except OSError as error:
+            # A pod has no name in the DNS for some seconds after its node was not ready.
+            if time.monotonic() > deadline:
+                raise TrainerError(f"cannot find {host}: {error.strerror}: check the DNS of the cluster") from error
+        time.sleep(_RETRY_SECONDS)
