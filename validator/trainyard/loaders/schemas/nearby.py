@@ -38,8 +38,11 @@ def belongs(table: Table, chain: Chain, field: str, value: Any) -> Path | None:
 
 
 def _is_beside(table: Table, chain: Chain, field: str, value: Any) -> bool:
-    """True if the mapping around a spec has metadata with the field: a spec has no labels of its own."""
-    if len(chain) < 2 or chain[-1][1] != ("spec",):
+    """True if the template around a spec has metadata with the field: that spec has no labels of its own.
+
+    The spec of a whole object may have had some: that of a TrainJob until 2.1 did.
+    """
+    if len(chain) < 3 or chain[-1][1] != ("spec",):
         return False
     metadata = table.type(chain[-2][0].lstrip("[{")).fields.get("metadata", "a")
     return metadata[0].isupper() and _has(table, metadata, field, value)
