@@ -9,18 +9,15 @@ Write the argument on one line, or in double quotes with a backslash at the end 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-
-from yaml import ScalarNode
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import items
-from trainyard.document.positions import walk
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Container, Pod
+from trainyard.startup import pattern
 
-_LISTED = re.compile(r"--?[A-Za-z][\w.-]*=\S*,[ ]\S+(?:,[ ]\S+)*\s*\Z")
+_LISTED = pattern(r"--?[A-Za-z][\w.-]*=\S*,[ ]\S+(?:,[ ]\S+)*\s*\Z")
 _KEEPING = ("|", '"', "'")
 
 
@@ -53,6 +50,11 @@ def _folded(container: Container) -> Iterator[Problem]:
 
 def _is_folded(at: Place) -> bool:
     """True if a text stands on several lines that YAML joins."""
+    # Most jobs have no such argument, and are read without PyYAML.
+    from yaml import ScalarNode
+
+    from trainyard.document.positions import walk
+
     root = at.document.node
     if root is None:
         return False
