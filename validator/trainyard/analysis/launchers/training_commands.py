@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from trainyard.document.lookup import decimal
 from trainyard.facts.programs.launchers import MPI_LAUNCHERS, launcher_in
 from trainyard.model.run import Command, Container
+from trainyard.startup import pattern
 
 # Programs that never start ranks: they list devices, measure the network from one process, print or wait.
 _INERT = frozenset(
@@ -22,10 +22,9 @@ _INERT = frozenset(
     )
 )  # fmt: skip
 # Words of code that starts processes, or whose libraries do.
-_PARALLEL = re.compile(
-    r"distributed|multiprocessing|spawn|DataLoader|num_workers|subprocess|os\.system|parallel|accelerat|deepspeed|vllm"
-    r"|sglang|horovod|lightning|trainer|\bray\b|nccl|exec\(|runpy|import_module",
-    re.IGNORECASE,
+_PARALLEL = pattern(
+    r"(?i)distributed|multiprocessing|spawn|DataLoader|num_workers|subprocess|os\.system|parallel|accelerat|deepspeed|vllm"
+    r"|sglang|horovod|lightning|trainer|\bray\b|nccl|exec\(|runpy|import_module"
 )
 _COUNT = ("-np", "--np", "-n", "--n")
 _HELPERS = ("-c", "-", "-V", "--version", "json.tool", "pip", "torch.utils.collect_env")
@@ -53,11 +52,12 @@ def starts_no_ranks(container: Container) -> bool:
 def is_one_python_process(container: Container) -> bool:
     """True if a container runs nothing but code in its own command that starts no ranks and no loaders."""
     programs = [command for command in container.commands if command.program not in _INERT]
-    return bool(programs) and all(_is_short_code(command.words) for command in programs)
+    return bool(programs) and all(map(_is_short_code, programs))
 
 
-def _is_short_code(words: tuple[str, ...]) -> bool:
-    if not words or not words[0].rsplit("/", 1)[-1].startswith("python") or "-c" not in words[1:-1]:
+def _is_short_code(command: Command) -> bool:
+    words = command.words
+    if not command.program.startswith("python") or "-c" not in words[1:-1]:
         return False
     return _PARALLEL.search(words[words.index("-c") + 1]) is None
 

@@ -16,16 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.admission import components, kubernetes, monitoring, operators
 from trainyard.analysis.admission.constraints import DNS_1123, LABEL, is_known, refused
+from trainyard.analysis.admission.tables import rows_of
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.jobs.workloads import group_of
 from trainyard.loaders.schemas.partial import is_assertion, is_named_patch, is_partial
 from trainyard.model.run import Resource
 
 _OF_KUSTOMIZE, _LOCAL = "builtin", "config.kubernetes.io/local-config"
-ROWS = {**kubernetes.ROWS, **operators.ROWS, **monitoring.ROWS, **components.ROWS}
 
 
 @rule(
@@ -48,9 +46,8 @@ ROWS = {**kubernetes.ROWS, **operators.ROWS, **monitoring.ROWS, **components.ROW
 def object_refused(resource: Resource) -> Iterator[Problem]:
     """Report objects that are not accepted."""
     yield from _outside(resource)
-    version = resource.api_version
-    rows = ROWS.get((group_of(version) if "/" in version else "", resource.kind))
-    if rows is None or is_named_patch(resource.at.document) or is_assertion(resource.at.document):
+    rows = rows_of(resource.api_version, resource.kind)
+    if not rows or is_named_patch(resource.at.document) or is_assertion(resource.at.document):
         return
     for fault in refused(rows, resource.tree, resource.at):
         if not fault.is_absence or not is_partial(resource.at.document):
