@@ -161,13 +161,13 @@ class _Words:
         """Returns the words that occur in a project; all of them if objects are rendered from a chart."""
         if any(type(document) not in (Document, EmbeddedDocument, TextDocument) for document in project.documents):
             return self._needs
-        sources = {id(document.source): document.source for document in project.documents}
+        sources = project.sources
         known, silent = self._known, self._silent
         if len(known) + len(silent) > _MOST_LINES:
             known.clear()
             silent.clear()
             self._shapes.clear()
-        first, *others = map(distinct_lines, sources.values()) if sources else (frozenset[str](),)
+        first, *others = map(distinct_lines, sources) if sources else (frozenset[str](),)
         lines = first.union(*others) - silent if others else first - silent
         new = lines.difference(known)
         if len(new) > _MOST_LINES:

@@ -55,7 +55,7 @@ def _is_script(reading: Reading) -> bool:
 
 def notes(readings: Iterable[Reading], project: Project) -> Iterator[str]:
     """Yields the scripts that were judged without a pod: each that the user named, and their number for a folder."""
-    sources = {id(document.source) for document in project.documents}
+    sources = {id(source) for source in project.sources}
     counts: Counter[str] = Counter()
     for one in readings:
         if id(one.source) in sources and one.folder is None:

@@ -130,8 +130,7 @@ def lint(
 
 def _with_batch_scripts(findings: list[Finding], project: Project, engine: Engine) -> list[Finding]:
     """Returns the findings with those in batch scripts of Slurm that ConfigMaps hold."""
-    sources = {id(document.source): document.source for document in project.documents}
-    if not any("#SBATCH" in source.text for source in sources.values()):
+    if not any("#SBATCH" in source.text for source in project.sources):
         return findings
     from trainyard.linting import loose_scripts
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from trainyard.document.document import Document, Place
+from trainyard.document.source import Source
 from trainyard.model.last_index import LastIndex
 from trainyard.startup import NamedTuple
 
@@ -366,6 +367,11 @@ class Project(NamedTuple):
     kinds: Mapping[str, Sequence[Resource]]
     unread: tuple[Place, ...] = ()
     misfits: tuple[Misfit, ...] = ()
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The files, each once: a file may have a thousand documents."""
+        return tuple({id(document.source): document.source for document in self.documents}.values())
 
     def of_kind(self, *kinds: str) -> tuple[Resource, ...]:
         """Returns the objects of these kinds."""

@@ -5,10 +5,12 @@ Each line names the component and its source.
 
 from __future__ import annotations
 
+# The expander of the cluster autoscaler reads the ConfigMap of this name itself.
+EXPANDER = "cluster-autoscaler-priority-expander"
 # By the name of the ConfigMap: the keys, one of which the component needs.
 KEYS: dict[str, tuple[str, ...]] = {
     # kubernetes/autoscaler cluster-autoscaler/expander/priority/priority.go: ConfigMapKey
-    "cluster-autoscaler-priority-expander": ("priorities",),
+    EXPANDER: ("priorities",),
     # kubernetes-sigs/aws-iam-authenticator pkg/mapper/configmap/configmap.go: ParseMap
     "aws-auth": ("mapRoles", "mapUsers", "mapAccounts"),
     # kubernetes v1.37.2 cmd/kubeadm/app/constants/constants.go: names of ConfigMaps and their keys
@@ -35,5 +37,3 @@ KEYS: dict[str, tuple[str, ...]] = {
     # Mellanox/k8s-rdma-shared-dev-plugin deployment/k8s/base/daemonset.yaml
     "rdma-devices": ("config.json",),
 }
-# The expander reads the ConfigMap of this name itself.
-EXPANDER = "cluster-autoscaler-priority-expander"

@@ -50,7 +50,7 @@ def default_network_in_other_namespace(pod: Pod, context: Context) -> Iterator[P
         if attachment.namespace or not attachment.name:
             continue
         network = _only(context.project, attachment.name, run.namespace)
-        if network is not None and not _has_other_namespace(context.project):
+        if network is not None and not _told.of(context.project):
             yield Problem(
                 pod.template_at.child("metadata", "annotations", _ANNOTATION),
                 f"network `{attachment.name}` is in namespace `{run.namespace}`, but Multus looks for default "
@@ -68,13 +68,6 @@ def _only(project: Project, name: str, namespace: str) -> Known | None:
     return next((one for one in named if one.namespace == namespace), None)
 
 
-def _has_other_namespace(project: Project) -> bool:
-    return _told.of(project)
-
-
-def _is_told(project: Project) -> bool:
-    sources = {id(document.source): document.source for document in project.documents}
-    return any("multusNamespace" in source.text for source in sources.values())
-
-
-_told: LastIndex[Project, bool] = LastIndex(_is_told)
+_told: LastIndex[Project, bool] = LastIndex(
+    lambda project: any("multusNamespace" in source.text for source in project.sources)
+)

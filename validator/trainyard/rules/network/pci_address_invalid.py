@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.resources.sriov_plugin import pools
+from trainyard.analysis.resources.sriov_plugin import selectors_of
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping
 from trainyard.engine.rule import Problem, rule
@@ -43,10 +43,9 @@ def pci_address_invalid(resource: Resource) -> Iterator[Problem]:
     if resource.kind == "SriovNetworkNodePolicy":
         at = resource.at.child("spec", "nicSelector", "rootDevices")
         yield from _faults(items(mapping(resource.tree, "spec", "nicSelector"), "rootDevices"), at)
-    for pool in pools(resource):
-        for selectors, at in pool.selectors:
-            for name in ("rootDevices", "pciAddresses"):
-                yield from _faults(items(selectors, name), at.child(name))
+    for selectors, at in selectors_of(resource):
+        for name in ("rootDevices", "pciAddresses"):
+            yield from _faults(items(selectors, name), at.child(name))
 
 
 def _faults(addresses: list[Any], at: Place) -> Iterator[Problem]:

@@ -72,8 +72,11 @@ def _is_quoted(document: Document, key: str) -> bool:
 
 
 def _is_expression(value: str) -> bool:
-    if "$" in value.rstrip("$") or _NOT_OF_GO.search(value):
-        return _NOT_OF_GO.search(value) is None
+    if _NOT_OF_GO.search(value):
+        return False
+    if "$" in value.rstrip("$"):
+        # A parameter, perhaps.
+        return True
     try:
         re.compile(value)
     except (re.error, RecursionError):

@@ -14,7 +14,7 @@ Write the name of a queue that the files define.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from trainyard.analysis.jobs.workloads import is_volcano
@@ -112,20 +112,16 @@ def _is_near(at: Place, run: Run) -> bool:
     return distance(at, run.at) <= SAME_FOLDER
 
 
-def _find_ways(project: Project) -> dict[str, list[Resource]]:
-    """Returns the LocalQueues by their ClusterQueue."""
-    found: dict[str, list[Resource]] = {}
-    for one in project.of_kind("LocalQueue"):
-        found.setdefault(text(one.tree, "spec", "clusterQueue"), []).append(one)
-    return found
+def _local_queues(key: Callable[[Resource], str]) -> LastIndex[Project, dict[str, list[Resource]]]:
+    """Returns an index of the LocalQueues by a key."""
 
+    def find(project: Project) -> dict[str, list[Resource]]:
+        found: dict[str, list[Resource]] = {}
+        for one in project.of_kind("LocalQueue"):
+            found.setdefault(key(one), []).append(one)
+        return found
 
-def _find_of_namespace(project: Project) -> dict[str, list[Resource]]:
-    """Returns the LocalQueues by their namespace."""
-    found: dict[str, list[Resource]] = {}
-    for one in project.of_kind("LocalQueue"):
-        found.setdefault(one.namespace, []).append(one)
-    return found
+    return LastIndex(find)
 
 
 def _find_volcano_queues(project: Project) -> dict[str, Resource]:
@@ -150,6 +146,6 @@ def _find_labelled(project: Project) -> frozenset[str]:
 
 _labelled: LastIndex[Project, frozenset[str]] = LastIndex(_find_labelled)
 _named: LastIndex[Project, frozenset[str]] = LastIndex(_find_named)
-_ways: LastIndex[Project, dict[str, list[Resource]]] = LastIndex(_find_ways)
-_of_namespace: LastIndex[Project, dict[str, list[Resource]]] = LastIndex(_find_of_namespace)
+_ways = _local_queues(lambda one: text(one.tree, "spec", "clusterQueue"))
+_of_namespace = _local_queues(lambda one: one.namespace)
 _volcano_queues: LastIndex[Project, dict[str, Resource]] = LastIndex(_find_volcano_queues)
