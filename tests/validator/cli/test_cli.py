@@ -18,6 +18,7 @@ import pytest
 import yaml
 
 from tests.validator.cli.sample_runs import CLEAN, FAULTY
+from tools.bench.validator import corpus
 from trainyard import __version__
 from trainyard.cli import main
 from trainyard.engine import registry, selection
@@ -439,6 +440,15 @@ def test_the_version_imports_next_to_nothing() -> None:
     command = [sys.executable, "-S", "-c", script]
     result = subprocess.run(command, capture_output=True, text=True, check=True, env=environment())
     assert result.stdout.split("\n") == [f"trainyard {__version__}", "", ""]
+
+
+def test_a_clean_job_is_linted_without_the_parser_that_knows_positions(tmp_path: Path) -> None:
+    (path,) = corpus.write(tmp_path / "jobs", 1)
+    script = f"import sys; sys.argv = ['trainyard', 'lint', {str(path)!r}]; from trainyard.__main__ import main"
+    script += "; status = main(); print(status, *{'yaml', 'csv', 'gotemplate.construct'} & sys.modules.keys())"
+    command = [sys.executable, "-c", script]
+    result = subprocess.run(command, capture_output=True, text=True, check=True, env=environment())
+    assert result.stdout == "Nothing found in 1 file.\n0\n"
 
 
 def test_a_closed_pipe_is_no_error(trainyard: Trainyard) -> None:

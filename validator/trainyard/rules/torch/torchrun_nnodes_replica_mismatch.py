@@ -16,7 +16,6 @@ Write the number of pods, or remove the option in a PyTorchJob: the operator set
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from trainyard.analysis.jobs.workloads import is_batch_job
@@ -28,8 +27,9 @@ from trainyard.facts.programs.launchers import DLROVER
 from trainyard.loaders.manifests.node_counts import bounds
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Command, Container, Role, Run, Script
+from trainyard.startup import pattern
 
-_ASSIGNED = re.compile(r"(?:^|(?<=[\s;&]))([A-Za-z_]\w*)=[\"']?([\w.:\[\]-]*)", re.MULTILINE)
+_ASSIGNED = pattern(r"(?m)(?:^|(?<=[\s;&]))([A-Za-z_]\w*)=[\"']?([\w.:\[\]-]*)")
 
 
 @rule(
