@@ -17,25 +17,32 @@ def steps(first: int, last: int, begin: float) -> list[Event]:
 def test_a_restarted_run_loses_the_steps_since_its_checkpoint() -> None:
     events = [*steps(1, 17, 100), Event("started", 110, 10), *steps(11, 20, 111)]
     assert timeline.cost(events, injected=104, until=114) == Cost(
-        seconds=7, paused=7, steps=7, restarts=1, noticed=True
+        seconds=7, paused=7, steps=7, restarts=1, noticed=True, recovered=7, rate=0
     )
 
 
 def test_steps_lost_twice_and_both_pauses_count() -> None:
     events = [*steps(1, 17, 100), Event("started", 110, 10), *steps(11, 13, 111), Event("started", 130, 10)]
     assert timeline.cost([*events, *steps(11, 20, 131)], injected=104, until=134) == Cost(
-        7, 7 + 19.5, 7 + 3, 2, noticed=True
+        7, 7 + 19.5, 7 + 3, 2, noticed=True, recovered=27, rate=0
     )
+
+
+def test_a_run_that_goes_on_with_one_pod_counts_the_steps_until_both_train() -> None:
+    alone = [*steps(1, 17, 100), Event("started", 106, 17, world_size=1), *steps(18, 27, 107)]
+    events = [*alone, Event("started", 111, 27, world_size=2), *steps(28, 30, 114)]
+    found = timeline.cost(events, injected=104, until=115)
+    assert (found.recovered, found.rate) == (10, 1.0)
 
 
 def test_a_restart_without_any_step_loses_no_further_steps() -> None:
     events = [*steps(1, 17, 100), Event("started", 110, 10), Event("started", 120, 10), *steps(11, 20, 121)]
-    assert timeline.cost(events, injected=104, until=124) == Cost(17, 17, 7, 2, noticed=True)
+    assert timeline.cost(events, injected=104, until=124) == Cost(17, 17, 7, 2, noticed=True, recovered=17, rate=0)
 
 
 def test_a_stalled_run_loses_time_but_no_steps() -> None:
     events = [*steps(1, 17, 100), *steps(18, 30, 115)]
-    assert timeline.cost(events, injected=104, until=119) == Cost(11, 11, 0, 0, noticed=True)
+    assert timeline.cost(events, injected=104, until=119) == Cost(11, 11, 0, 0, noticed=True, recovered=11, rate=0)
 
 
 def test_a_run_that_continues_was_not_interrupted() -> None:

@@ -26,10 +26,13 @@ OURS = Result(
     step_seconds=0.3,
     saves_failed=0,
     saved_after=True,
+    recovered=4.0,
+    rate=1.5,
 )
-STOCK = dataclasses.replace(OURS, runner="stock", seconds=8.0, paused=12.0)
-FAILED = dataclasses.replace(OURS, seconds=None, paused=None, reason="no steps", end="failed")
-GOES_ON = dataclasses.replace(OURS, seconds=0.4, paused=0.0, noticed=False, steps_lost=0, restarts=0)
+STOCK = dataclasses.replace(OURS, runner="stock", seconds=8.0, paused=12.0, recovered=12.0, rate=0.0)
+NEVER = dataclasses.replace(OURS, recovered=None, rate=None)
+FAILED = dataclasses.replace(NEVER, seconds=None, paused=None, reason="no steps", end="failed")
+GOES_ON = dataclasses.replace(NEVER, seconds=0.4, paused=0.0, noticed=False, steps_lost=0, restarts=0)
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +58,9 @@ def test_a_cell_of_one_measurement_is_its_number() -> None:
     cells = row([OURS], [STOCK])
     assert (cells["s to the next step"], cells["s to the next step, stock"]) == ("2.0", "8.0")
     assert (cells["s without steps"], cells["s without steps, stock"]) == ("3.0", "12.0")
-    assert (cells["ours to stock"], cells["steps lost"], cells["job afterwards"]) == ("0.25", "4", "running")
+    assert (cells["s until both pods train"], cells["s until both pods train, stock"]) == ("4.0", "12.0")
+    assert (cells["steps/s meanwhile"], cells["steps/s meanwhile, stock"]) == ("1.5", "0.0")
+    assert (cells["ours to stock"], cells["steps lost"], cells["restarts"]) == ("0.25", "4", "1")
 
 
 def test_a_cell_of_several_measurements_is_their_median_with_the_range() -> None:
@@ -70,8 +75,8 @@ def test_runs_that_end_in_different_ways_are_counted() -> None:
     cells = row([OURS, FAILED, OURS], [STOCK, STOCK, FAILED])
     assert cells["s to the next step"] == "2.0, 1 of 3 no"
     assert cells["s without steps"] == "3.0"
-    assert cells["job afterwards, stock"] == "2 of 3 running, 1 of 3 failed"
-    assert row([GOES_ON, GOES_ON], [FAILED])["s to the next step"] == "goes on"
+    goes_on = row([GOES_ON, GOES_ON], [FAILED])
+    assert (goes_on["s to the next step"], goes_on["s until both pods train"]) == ("goes on", "")
 
 
 def test_a_run_without_an_interruption_has_no_ratio() -> None:
@@ -82,7 +87,7 @@ def test_a_run_without_an_interruption_has_no_ratio() -> None:
 def test_a_job_that_was_not_measured_has_empty_cells() -> None:
     cells = row([OURS], [])
     assert cells["s to the next step, stock"] == "not measured"
-    assert {cells[name] for name in ("s without steps, stock", "restarts, stock", "job afterwards, stock")} == {""}
+    assert {cells[name] for name in ("s without steps, stock", "restarts, stock", "steps/s meanwhile, stock")} == {""}
 
 
 def test_the_results_of_the_newest_call_count() -> None:
@@ -118,7 +123,8 @@ def test_the_last_result_of_a_record_without_calls_counts() -> None:
     assert record.days() == []
 
 
-def test_each_reason_is_given_once() -> None:
-    measured = {(RANK_KILLED.name, "ours"): [FAILED, FAILED]}
-    assert table.reasons([RANK_KILLED], measured) == [f"{RANK_KILLED.what}, ours: no steps"]
+def test_each_reason_and_each_end_of_a_job_is_given_once() -> None:
+    measured = {(RANK_KILLED.name, "ours"): [FAILED, OURS, FAILED]}
+    why = f"{RANK_KILLED.what}, ours: "
+    assert table.reasons([RANK_KILLED], measured) == [f"{why}no steps", f"{why}the job is failed afterwards"]
     assert table.reasons([Fault("other", "another", RANK_KILLED.inject)], measured) == []

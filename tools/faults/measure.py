@@ -49,6 +49,8 @@ class Result:
     step_seconds: float
     saves_failed: int
     saved_after: bool
+    recovered: float | None = None
+    rate: float | None = None
 
 
 def measure(cluster: Cluster, engine: Engine, fault: Fault, runner: Runner, *, limit: float = LIMIT_SECONDS) -> Result:
@@ -138,6 +140,8 @@ def _result(sandbox: Sandbox, fault: Fault, runner: Runner, injected: float, rem
         step_seconds=(steps[-1] - steps[-SAVE_STEPS]) / (SAVE_STEPS - 1),
         saves_failed=sum(event.name == "save_failed" for event in events),
         saved_after=bool(saved),
+        recovered=cost.recovered,
+        rate=cost.rate,
     )
 
 

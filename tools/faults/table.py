@@ -17,7 +17,7 @@ from tools.faults.record import Results
 PAGE = Path("docs/trainer/faults.md")
 COLUMNS = (
     *("fault", "s to the next step", "stock", "s without steps", "stock", "ours to stock"),
-    *("steps lost", "stock", "restarts", "stock", "job afterwards", "stock"),
+    *("s until both pods train", "stock", "steps/s meanwhile", "stock", "steps lost", "stock", "restarts", "stock"),
 )
 
 Row = Sequence[str]
@@ -35,12 +35,10 @@ def rows(faults: Sequence[Fault], results: Results) -> list[Row]:
 
 
 def _row(what: str, ours: Sequence[Result], stock: Sequence[Result]) -> Row:
-    seconds, stock_seconds, paused, stock_paused = (
-        _merged(list(map(cell, found)), ".1f") for cell in (_seconds, _paused) for found in (ours, stock)
+    seconds, stock_seconds, *others = (
+        _merged(list(map(cell, found)), spec) for cell, spec in CELLS for found in (ours, stock)
     )
-    counts = [_merged(list(map(cell, found)), "g") for cell in (_lost, _starts, _end) for found in (ours, stock)]
-    times = (seconds, stock_seconds or "not measured", paused, stock_paused)
-    return (what, *times, _ratio(ours, stock), *counts)
+    return (what, seconds, stock_seconds or "not measured", *others[:2], _ratio(ours, stock), *others[2:])
 
 
 def _merged(values: Sequence[float | str], spec: str) -> str:
@@ -57,13 +55,14 @@ def _merged(values: Sequence[float | str], spec: str) -> str:
 
 
 def reasons(faults: Sequence[Fault], results: Results) -> list[str]:
-    """Return the reasons why runs did not recover."""
+    """Return the reasons why runs did not recover, and the states of jobs that do not run any more."""
     whats = {fault.name: fault.what for fault in faults}
     found = [
-        f"{whats[name]}, {runner}: {result.reason}"
+        f"{whats[name]}, {runner}: {reason}"
         for (name, runner), measured in sorted(results.items())
         for result in measured
-        if result.reason and name in whats
+        for reason in (result.reason, "" if result.end == "running" else f"the job is {result.end} afterwards")
+        if reason and name in whats
     ]
     return list(dict.fromkeys(found))
 
@@ -107,8 +106,19 @@ def _starts(result: Result) -> float | str:
     return result.restarts
 
 
-def _end(result: Result) -> float | str:
-    return result.end
+def _recovered(result: Result) -> float | str:
+    return "" if result.recovered is None else result.recovered
+
+
+def _rate(result: Result) -> float | str:
+    return "" if result.rate is None else result.rate
+
+
+# After the functions: what each pair of columns says, and how its numbers are written.
+CELLS: tuple[tuple[Cell, str], ...] = (
+    *((cell, ".1f") for cell in (_seconds, _paused, _recovered, _rate)),
+    *((cell, "g") for cell in (_lost, _starts)),
+)
 
 
 def terminal_table(found: Sequence[Row]) -> Table:

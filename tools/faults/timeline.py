@@ -33,6 +33,8 @@ class Cost:
     `seconds` is the time from the fault to the first step after the first interruption, and `paused` the time of all
     interruptions. Without an interruption (`noticed` is false), `seconds` is the longest pause between two steps. Both
     are None without a later step. `steps` is the number of steps that had to be repeated, over all `restarts`.
+    `recovered` is the time from the fault to the end of the last interruption, and `rate` the number of steps per
+    second in that time, without those that were repeated. Both are None if there was no interruption or no later step.
     """
 
     seconds: float | None
@@ -40,6 +42,8 @@ class Cost:
     steps: int
     restarts: int
     noticed: bool
+    recovered: float | None = None
+    rate: float | None = None
 
 
 def read(path: Path) -> list[Event]:
@@ -70,7 +74,9 @@ def cost(events: Sequence[Event], injected: float, until: float) -> Cost:
         return Cost(max(pause.seconds for pause in pauses), 0.0, lost, len(starts), noticed=False)
     # The step before the fault may have ended earlier, but the fault costs nothing before it happens.
     paused = sum(pause.end - max(pause.begin, injected) for pause in found)
-    return Cost(found[0].end - injected, paused, lost, len(starts), noticed=True)
+    recovered = found[-1].end - injected
+    rate = _progress(events, injected, found[-1].end) / recovered
+    return Cost(found[0].end - injected, paused, lost, len(starts), noticed=True, recovered=recovered, rate=rate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +104,13 @@ def _pauses(events: Sequence[Event], injected: float) -> list[_Pause]:
         for early, late in pairwise(done)
         if late.time > injected and late.name == "step"
     ]
+
+
+def _progress(events: Sequence[Event], begin: float, end: float) -> int:
+    """Returns the number of steps from one time to the first step of another, none if the run is behind."""
+    before = [step.step for step in steps(events) if step.time <= begin]
+    first = next(step.step for step in steps(events) if step.time == end)
+    return max(first - 1 - before[-1], 0)
 
 
 def _lost(events: Sequence[Event], start: Event) -> int:
