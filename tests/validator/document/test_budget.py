@@ -120,12 +120,16 @@ def test_the_budget_of_a_file_is_for_each_mebibyte(text: str) -> None:
     assert len(objects(known.documents)) == MOST_OBJECTS * (1 + len(text) // 2**20)
 
 
-def test_mappings_below_the_depth_of_real_objects_count() -> None:
+def test_mappings_and_lists_below_the_depth_of_real_objects_count() -> None:
     def nested(levels: int) -> dict[str, object]:
         return {"a": nested(levels - 1)} if levels else {}
 
-    assert budget.parts(nested(30), MOST_PARTS) == PARTS_OF_AN_OBJECT
+    def listed(levels: int) -> list[object]:
+        return [listed(levels - 1)] if levels else []
+
+    assert budget.parts(nested(30), MOST_PARTS) == budget.parts(listed(30), MOST_PARTS) == PARTS_OF_AN_OBJECT
     assert budget.parts(nested(130), MOST_PARTS) > PARTS_OF_AN_OBJECT + 10
+    assert budget.parts(listed(130), MOST_PARTS) > PARTS_OF_AN_OBJECT + 10
 
 
 def test_a_file_of_thousands_of_plain_pods_is_within_the_budget() -> None:

@@ -11,8 +11,8 @@ from trainyard.document.source import Path
 MOST_PARTS = 10_000
 # What is judged once for each object takes about three times as long as what is judged for each container.
 PARTS_OF_AN_OBJECT = 3
-# Only hostile objects have many mappings below this depth, which several walks visit, each with its long path.
-_DEEP, _DEEP_MAPPINGS_OF_A_PART = 32, 2
+# Only hostile objects have many mappings or lists below this depth, which several walks visit, each with its long path.
+_DEEP, _DEEP_NODES_OF_A_PART = 32, 2
 # The fields whose entries are judged one by one: containers, roles with a template of pods, and quotas of queues.
 _REPEATED = frozenset(
     (
@@ -72,10 +72,10 @@ def parts(tree: Any, most: int) -> int:
     """Returns the number of parts of an object; counting ends above `most`."""
     count, deep = PARTS_OF_AN_OBJECT, 0
     left = [(tree, 0)]
-    while left and count + deep // _DEEP_MAPPINGS_OF_A_PART <= most:
+    while left and count + deep // _DEEP_NODES_OF_A_PART <= most:
         node, depth = left.pop()
+        deep += depth > _DEEP
         if isinstance(node, dict):
-            deep += depth > _DEEP
             if node is not tree and not _MARKS.isdisjoint(node) and _is_object(node):
                 count += PARTS_OF_AN_OBJECT
             for key, value in node.items():
@@ -87,7 +87,7 @@ def parts(tree: Any, most: int) -> int:
                         count += 1
         elif isinstance(node, list):
             left += [(value, depth + 1) for value in node if isinstance(value, dict | list)]
-    return count + deep // _DEEP_MAPPINGS_OF_A_PART
+    return count + deep // _DEEP_NODES_OF_A_PART
 
 
 def _is_object(node: dict[str, Any]) -> bool:
