@@ -31,6 +31,7 @@ print(time.process_time(), peak, file=sys.stderr)
 
 JOB = CLEAN.partition("            env:\n")[0]
 SCRIPT = "            command: [bash, -c]\n            args:\n            - |\n"
+SHM = "            volumeMounts: [{name: shm, mountPath: /dev/shm}]\n"
 NETWORK = """\
 ---
 apiVersion: k8s.cni.cncf.io/v1
@@ -116,7 +117,7 @@ LARGE = {
     "pipelines": (JOB + SCRIPT, "              torchrun train.py --part=%d | tee train.log\n"),
     "options": (JOB + "            command: [torchrun]\n            args:\n", "            - --seed=%d\n"),
     "containers": (JOB, "          - {name: c%d, resources: {limits: {nvidia.com/gpu: 1}}}\n"),
-    "volumes": (JOB + "          volumes:\n", "            - {name: v%d, emptyDir: {medium: Memory}}\n"),
+    "volumes": (JOB + SHM + "          volumes:\n", "            - {name: v%d, emptyDir: {medium: Memory}}\n"),
     "empty lines of a damaged file": ("train: {config: {epochs: 3}}\nnodes: *missing\n", "\n"),
     "open comments of a damaged configuration": ('{"zero_optimization": ', "/* "),
     "jobs": ("", "---\n" + JOB.replace("name: llm\n", "name: llm-%d\n")),

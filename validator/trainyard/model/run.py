@@ -16,7 +16,7 @@ from trainyard.document.source import Source
 from trainyard.model.last_index import LastIndex
 from trainyard.startup import NamedTuple
 
-# Fewer settings are searched as fast as an index of them is made.
+# Fewer settings or volumes are searched as fast as an index of them is made.
 _MANY = 64
 
 
@@ -187,7 +187,9 @@ class Pod(NamedTuple):
     template_at: Place
 
     def volume(self, name: str) -> Volume | None:
-        """Returns the volume with this name."""
+        """Returns the volume with this name: the first one."""
+        if len(self.volumes) > _MANY:
+            return _volumes_by_name.of(self.volumes).get(name)
         for volume in self.volumes:
             if volume.name == name:
                 return volume
@@ -413,4 +415,7 @@ _groups: LastIndex[tuple[Resource, ...], frozenset[str]] = LastIndex(
 )
 _settings_by_name: LastIndex[tuple[Setting, ...], dict[str, Setting]] = LastIndex(
     lambda settings: {setting.name: setting for setting in settings}
+)
+_volumes_by_name: LastIndex[tuple[Volume, ...], dict[str, Volume]] = LastIndex(
+    lambda volumes: {volume.name: volume for volume in reversed(volumes)}
 )

@@ -30,8 +30,11 @@ from trainyard.model.run import Container, Pod
 )
 def shm_exceeds_memory_limit(pod: Pod) -> Iterator[Problem]:
     """Report a /dev/shm that does not fit into the memory limit of its containers."""
+    users_of = dict[int, list[Container]]()
+    for container in pod.containers:
+        users_of.setdefault(id(shared_memory.shm_volume(pod, container)), []).append(container)
     for volume in filter(shared_memory.in_memory, pod.volumes):
-        users = [one for one in pod.containers if shared_memory.shm_volume(pod, one) is volume]
+        users = users_of.get(id(volume), [])
         size = shared_memory.size_limit(volume)
         limit = _memory(pod, users)
         if users and size is not None and limit is not None and size > limit:
