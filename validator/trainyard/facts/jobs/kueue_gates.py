@@ -6,29 +6,31 @@ before 0.18 in cmd/kueue/main.go as well): a check has the first patch of each m
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from trainyard.facts.feature_gates import Version
 from trainyard.startup import NamedTuple
 
 _TOPOLOGY, _REPLACEMENT, _DEVICES = "TopologyAwareScheduling", "TASFailedNodeReplacement", "KueueDRAIntegration"
 _ELASTIC = "ElasticJobsViaWorkloadSlicesWithTAS"
 # Minor releases from 0.16 on that check most gates, by their first patch.
-_MOST = {(0, 16): 9, (0, 17): 4, (0, 18): 0, (0, 19): 0}
-_LATER = {(0, 17): 8, (0, 18): 4, (0, 19): 0}
-_FROM_17 = {(0, 17): 0, (0, 18): 0, (0, 19): 0}
-_FROM_18 = {(0, 18): 0, (0, 19): 0}
+_MOST = {16: 9, 17: 4, 18: 0, 19: 0}
+_LATER = {17: 8, 18: 4, 19: 0}
+_FROM_17 = {17: 0, 18: 0, 19: 0}
+_FROM_18 = {18: 0, 19: 0}
 
 
 class Need(NamedTuple):
-    """A gate that needs another one, in the releases `since`: the first patch of each minor release."""
+    """A gate that needs another one, in the releases `since`: the first patch of each release 0.x."""
 
     gate: str
     other: str
-    since: dict[Version, int]
+    since: Mapping[int, int]
 
     def holds(self, version: Version) -> bool:
         """True if a version checks it."""
-        first = self.since.get(version[:2])
-        return first is not None and (version[2] if len(version) > 2 else 0) >= first
+        major, minor, patch = (*version, 0, 0)[:3]
+        return major == 0 and minor in self.since and patch >= self.since[minor]
 
 
 NEEDS = (
@@ -38,18 +40,18 @@ NEEDS = (
     )),
     Need("TASFailedNodeReplacementFailFast", _REPLACEMENT, _MOST),
     Need("TASReplaceNodeOnPodTermination", _REPLACEMENT, _MOST),
-    Need("TASMultiLayerTopology", _TOPOLOGY, {(0, 17): 4, (0, 18): 0, (0, 19): 0}),
+    Need("TASMultiLayerTopology", _TOPOLOGY, {17: 4, 18: 0, 19: 0}),
     Need("TASReplaceNodeDueToNotReadyOverFixedTime", _TOPOLOGY, _LATER),
     Need("TASReplaceNodeDueToNotReadyOverFixedTime", _REPLACEMENT, _LATER),
     Need("TASRespectNodeAffinityPreferred", _TOPOLOGY, _FROM_18),
-    Need("TASRecomputeAssignmentWithinSchedulingCycle", _TOPOLOGY, {(0, 18): 5, (0, 19): 1}),
-    Need("TASProfileMixed", _TOPOLOGY, {(0, minor): 0 for minor in range(12, 20)}),
-    Need("TASProfileLeastFreeCapacity", _TOPOLOGY, {(0, minor): 0 for minor in range(12, 17)}),
+    Need("TASRecomputeAssignmentWithinSchedulingCycle", _TOPOLOGY, {18: 5, 19: 1}),
+    Need("TASProfileMixed", _TOPOLOGY, dict.fromkeys(range(12, 20), 0)),
+    Need("TASProfileLeastFreeCapacity", _TOPOLOGY, dict.fromkeys(range(12, 17), 0)),
     Need(_ELASTIC, "ElasticJobsViaWorkloadSlices", _FROM_17),
     Need(_ELASTIC, _TOPOLOGY, _FROM_17),
-    Need("DRAExtendedResources", "DynamicResourceAllocation", {(0, 17): 0}),
+    Need("DRAExtendedResources", "DynamicResourceAllocation", {17: 0}),
     Need("KueueDRAIntegrationExtendedResource", _DEVICES, _FROM_18),
     Need("KueueDRAIntegrationPartitionableDevices", _DEVICES, _FROM_18),
-    Need("KueueDRAIntegrationConsumableCapacity", _DEVICES, {(0, 19): 0}),
-    Need("UnadmittedWorkloadsExplicitStatus", "UnadmittedWorkloadsObservability", {(0, 18): 5, (0, 19): 0}),
+    Need("KueueDRAIntegrationConsumableCapacity", _DEVICES, {19: 0}),
+    Need("UnadmittedWorkloadsExplicitStatus", "UnadmittedWorkloadsObservability", {18: 5, 19: 0}),
 )  # fmt: skip

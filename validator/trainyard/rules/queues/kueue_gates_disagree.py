@@ -86,9 +86,8 @@ def _contradictions(together: list[Gate], version: Version) -> Iterator[Problem]
         )
 
 
-def _is_on(values: dict[str, bool | None], name: str, version: Version) -> bool:
-    value = values.get(name)
-    return bool(default(KUEUE, name, version)) if value is None else value
+def _is_on(values: dict[str, bool], name: str, version: Version) -> bool:
+    return values.get(name, bool(default(KUEUE, name, version)))
 
 
 def _twice(project: Project, found: list[Gate]) -> Iterator[Problem]:

@@ -58,8 +58,11 @@ def feature_gate_needed(resource: Resource, context: Context) -> Iterator[Proble
             continue
         written = mapping(resource.tree, "featureGates").get(gate)
         version = beside(context.project, resource, context.target) if written is None else None
-        if written is False or (version is not None and default(KUBERNETES, gate, version) is False):
-            how = "is off" if written is False else f"is off by default in Kubernetes {version[0]}.{version[1]}"
+        by_default = version is not None and default(KUBERNETES, gate, version) is False
+        if written is False or by_default:
+            how = (
+                f"is off by default in Kubernetes {'.'.join(map(str, (version or ())[:2]))}" if by_default else "is off"
+            )
             yield Problem(
                 resource.at.child(*path).key(),
                 f"`{'.'.join(path)}` needs the feature gate {gate}, which {how}: the kubelet does not start",
