@@ -12,8 +12,8 @@ from trainyard.facts.feature_gates import Version
 from trainyard.startup import NamedTuple, pattern
 
 FLAG = "feature-gates"
-# Of one map, list or text: no program has as many gates.
-_MOST = 512
+# Of one map, list or text: no program has as many gates, and their names are no longer.
+_MOST, _LONGEST = 512, 1 << 14
 _NAME = pattern(r"[A-Za-z][A-Za-z0-9]*")
 _RELEASE = pattern(r"v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?![\d.])(?!.*(?:alpha|beta|rc))[-+\w.]*")
 # Source: Go 1.26 strconv.ParseBool.
@@ -66,7 +66,7 @@ def in_list(listed: Any, at: Place) -> Iterator[Written]:
 
 def in_text(written: Any, at: Place) -> Iterator[Written]:
     """Yields the gates of `NAME=true,OTHER=false`."""
-    for part in written.split(",", _MOST)[:_MOST] if isinstance(written, str) else ():
+    for part in written.split(",") if isinstance(written, str) and len(written) < _LONGEST else ():
         name, equals, value = part.partition("=")
         if equals and _NAME.fullmatch(name.strip()):
             yield Written(name.strip(), _value(value.strip()), at._replace(words=name.strip()))

@@ -53,6 +53,8 @@ def feature_gate_needed(resource: Resource, context: Context) -> Iterator[Proble
     if resource.kind != "KubeletConfiguration":
         return
     for path, gate in _FIELDS.items():
+        if path[0] not in resource.tree:
+            continue
         value = mapping(resource.tree, *path[:-1]).get(path[-1])
         if value in _NOTHING or value in ([], {}):
             continue
