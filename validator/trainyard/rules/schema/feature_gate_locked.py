@@ -20,7 +20,7 @@ from trainyard.model.run import Project
 
 
 @rule(
-    code="SM020",
+    code="SM021",
     severity="error",
     confidence="high",
     since="0.4.0",

@@ -37,7 +37,7 @@ _NOTHING: tuple[Any, ...] = (None, False, "", "0s", "0", 0)
 
 
 @rule(
-    code="SM021",
+    code="SM022",
     severity="error",
     confidence="high",
     since="0.4.0",

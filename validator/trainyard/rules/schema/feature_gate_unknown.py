@@ -30,7 +30,7 @@ _MOST = 500
 
 
 @rule(
-    code="SM019",
+    code="SM020",
     severity="error",
     confidence="high",
     since="0.4.0",
