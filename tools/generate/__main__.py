@@ -27,6 +27,7 @@ from tools.generate import (
     crds,
     doctor_page,
     drift,
+    feature_gates,
     metric_names,
     operator_tables,
     plan_page,
@@ -53,6 +54,7 @@ class Part(StrEnum):
     TYPES = "types"
     OPERATORS = "operators"
     COMPONENTS = "components"
+    GATES = "gates"
     OVERLAYS = "overlays"
     METRICS = "metrics"
     FINDINGS = "findings"
@@ -85,6 +87,7 @@ GENERATORS = {
     Part.TYPES: Generator("tables of types", (type_tables.FILES,), type_tables.write),
     Part.OPERATORS: Generator("tables of types of other operators", (operator_tables.FILES,), operator_tables.write),
     Part.COMPONENTS: Generator("tables of configurations", (component_tables.FILES,), component_tables.write),
+    Part.GATES: Generator("table of feature gates", (feature_gates.FILE,), feature_gates.write),
     Part.OVERLAYS: Generator("JSON Schemas of policies in part", (policy_overlays.FILES,), policy_overlays.write),
     Part.METRICS: Generator("names of metrics", (metric_names.FILES,), metric_names.write),
     Part.FINDINGS: Generator("JSON Schema of findings", (validator_schemas.FILES,), validator_schemas.write),
@@ -101,7 +104,7 @@ GENERATORS = {
     Part.ARCHITECTURE: Generator("diagrams of the architecture", (architecture_page.FILES,), architecture_page.write),
 }
 # Their sources are large, so these parts are written only if they are named.
-ON_DEMAND = frozenset((Part.OPERATORS, Part.COMPONENTS))
+ON_DEMAND = frozenset((Part.OPERATORS, Part.COMPONENTS, Part.GATES))
 
 
 def drifts(root: Path, parts: Iterable[Part]) -> list[drift.Drift]:

@@ -161,7 +161,7 @@ def _marked(readings: tuple[Reading, ...], project: Project) -> tuple[Reading, .
     linted |= {
         id(document.source)
         for document in project.documents
-        if charts.holds_values(document) or _is_of_launcher(document)
+        if charts.holds_values(document) or _is_configuration(document)
     }
     return tuple(
         reading if reading.linted or id(reading.source) not in linted else reading._replace(linted=True)
@@ -169,12 +169,20 @@ def _marked(readings: tuple[Reading, ...], project: Project) -> tuple[Reading, .
     )
 
 
-def _is_of_launcher(document: Document) -> bool:
-    """True for a configuration of Accelerate, and for arguments of Hugging Face's Trainer."""
+# The keys of a configuration of Accelerate, of arguments of Hugging Face's Trainer, and of files with the feature gates
+# of a cluster for Talos and Kubespray.
+_OF_CONFIGURATIONS = (
+    ("distributed_type", "compute_environment"),
+    ("per_device_train_batch_size",),
+    ("machine", "cluster"),
+    ("kube_feature_gates",),
+)
+
+
+def _is_configuration(document: Document) -> bool:
+    """True for a configuration that rules read and that is no object."""
     tree = document.tree
-    if not isinstance(tree, dict):
-        return False
-    return ("distributed_type" in tree and "compute_environment" in tree) or "per_device_train_batch_size" in tree
+    return isinstance(tree, dict) and any(all(key in tree for key in keys) for keys in _OF_CONFIGURATIONS)
 
 
 def _empty_folders(readings: tuple[Reading, ...]) -> Iterator[Reading]:

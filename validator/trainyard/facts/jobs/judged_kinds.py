@@ -16,5 +16,7 @@ JUDGED_KINDS = frozenset(
         *("HostDeviceNetwork", "IPoIBNetwork", "MacvlanNetwork", "SriovNetwork", "SriovIBNetwork", "OVSNetwork"),
         *("SriovNetworkNodePolicy", "IPPool", "CIDRPool", "HelmRelease", "HelmChart", "Application"),
         *("NodeFeatureRule", "NodeFeatureGroup", "KubeletConfiguration", "KubeSchedulerConfiguration"),
+        *("ClusterConfiguration", "Configuration", "InitConfiguration", "JoinConfiguration", "KubeProxyConfiguration"),
+        *("KubeadmConfig", "KubeadmConfigTemplate", "KubeadmControlPlane", "KubeadmControlPlaneTemplate", "Shoot"),
     )
 )

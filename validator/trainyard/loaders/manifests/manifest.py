@@ -22,7 +22,7 @@ from trainyard.model.run import Network, Project, Resource
 # A shorter text cannot give too large an object, unless aliases repeat its content.
 SMALL = 64 * 1024
 # Groups of configurations that a ConfigMap holds for a component.
-CONFIGURATIONS = (*OF_KUBERNETES, "config.kueue.x-k8s.io/")
+CONFIGURATIONS = (*OF_KUBERNETES, "config.kueue.x-k8s.io/", "kubeproxy.config.k8s.io/")
 RESOURCE_NAME = "k8s.v1.cni.cncf.io/resourceName"
 
 

@@ -1,0 +1,1 @@
+"""Feature gates that the files set, wherever they are written."""
