@@ -56,7 +56,7 @@ def faults(start: Start) -> Iterator[Fault]:
         elif given.name in libraries:
             continue
         else:
-            fault, at = flag_fault(start.daemon, start.release, given.name, f"--{given.name}"), given.at
+            fault, at = flag_fault(start.daemon, start.release, given.name, given.written), given.at
             if fault is None:
                 fault, at = value_fault(start.daemon, start.release, given.name, given.value), given.value_at
         if fault is not None:

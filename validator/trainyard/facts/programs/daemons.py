@@ -241,8 +241,8 @@ DAEMONS = (
         ("prometheus-operator",), (((0, 30), (0, 93)),), libraries=("klog",),
     ),
 )  # fmt: skip
-# A word of each image: a file without any of them has no daemon.
-WORDS = tuple(sorted({image.rpartition("/")[2] for daemon in DAEMONS for image in daemon.images}))
+# A file without any of these names has no daemon.
+WORDS = tuple(sorted({image for daemon in DAEMONS for image in daemon.images}))
 
 
 def flags(daemon: Daemon) -> dict[str, Flag]:
