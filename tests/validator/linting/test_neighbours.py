@@ -159,12 +159,12 @@ def lint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     """Lint a folder of files; return the report."""
     monkeypatch.chdir(tmp_path)
 
-    def run(texts: dict[str, str]) -> str:
+    def run(texts: dict[str, str], *names: str) -> str:
         for name, text in texts.items():
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_text(text)
         disk_answers.forget()  # those about folders of the last test, which had the same names
-        main.main(["lint", "."])
+        main.main(["lint", *(names or ["."])])
         return capsys.readouterr().out
 
     return run
@@ -237,6 +237,13 @@ def test_an_old_release_beside_a_newer_one_is_for_old_clusters(lint: Lint, newer
     assert ("SM005" in lint({"mesh/1.13/base/pdb.yaml": BUDGET, f"mesh/{newer}/base/pdb.yaml": current})) is found
 
 
+def test_releases_above_the_linted_folder_say_nothing_about_its_age(lint: Lint) -> None:
+    texts = {"mesh/1.13/base/pdb.yaml": BUDGET, "mesh/1.20/base/pdb.yaml": BUDGET.replace("v1beta1", "v1")}
+    assert "SM005" in lint(texts, "mesh/1.13")
+    assert "SM005" not in lint(texts, "mesh")
+    assert "SM005" not in lint(texts, "mesh/1.13/base/pdb.yaml")
+
+
 def test_variables_of_a_kustomization_are_replaced_in_secrets(lint: Lint) -> None:
     assert "SM012" not in lint({"base/secret.yaml": OIDC, "base/kustomization.yaml": VARS})
     assert "SM012" in lint({"base/kustomization.yaml": VARS.replace("oidc_client_id", "another")})
@@ -282,3 +289,13 @@ def test_a_secret_that_a_script_creates_is_no_misspelt_one(lint: Lint, script: s
     assert "RF002" in lint({"demo/manifests/model.yaml": TOKENS})
     assert "RF002" in lint({script: "kubectl create secret generic model-demo-token-2 --from-file=a\n"})
     assert "RF002" not in lint({script: "kubectl create secret generic model-demo-token --from-file=a\n"})
+
+
+def test_a_script_above_the_linted_folder_creates_nothing_in_it(lint: Lint) -> None:
+    texts = {
+        "demo/manifests/model.yaml": TOKENS,
+        "demo/deploy.sh": "kubectl create secret generic model-demo-token --from-file=a\n",
+    }
+    assert "RF002" in lint(texts, "demo/manifests")
+    assert "RF002" not in lint(texts, "demo")
+    assert "RF002" not in lint(texts, "demo/manifests/model.yaml")

@@ -41,8 +41,8 @@ def api_version_not_served(misfit: Misfit, context: Context) -> Iterator[Problem
     """Report an API version that was removed, unless the target is an older release."""
     if misfit.fault != "not served" or _is_served(misfit, context):
         return
-    path = misfit.at.document.source.name
-    if not is_unused_patch(path) and not is_of_former_release(path):
+    source = misfit.at.document.source
+    if not is_unused_patch(source.name) and not is_of_former_release(source):
         yield Problem(misfit.at, misfit.message, misfit.help)
 
 
