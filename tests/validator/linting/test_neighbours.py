@@ -115,6 +115,16 @@ kind: PodDisruptionBudget
 metadata: {name: mesh}
 spec: {minAvailable: 1, selector: {matchLabels: {app: mesh}}}
 """
+INGRESS = """apiVersion: VERSION
+kind: Ingress
+metadata: {name: mesh}
+spec: {backend: {serviceName: mesh, servicePort: 80}}
+"""
+ADMISSION = """apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: mesh}
+spec: {validations: [{expression: "true"}]}
+"""
 STORE = """apiVersion: v1
 kind: PersistentVolumeClaim
 metadata: {name: store}
@@ -235,6 +245,29 @@ def test_an_object_of_another_environment_may_have_other_keys(lint: Lint, other:
 def test_an_old_release_beside_a_newer_one_is_for_old_clusters(lint: Lint, newer: str, found: bool) -> None:
     current = BUDGET.replace("v1beta1", "v1")
     assert ("SM005" in lint({"mesh/1.13/base/pdb.yaml": BUDGET, f"mesh/{newer}/base/pdb.yaml": current})) is found
+
+
+@pytest.mark.parametrize(
+    ("others", "found"),
+    [
+        ({}, "SM019"),
+        ({"app/ingress.yaml": INGRESS.replace("VERSION", "networking.k8s.io/v1beta1")}, "SM019"),
+        # Kubernetes had both for three releases, but nobody writes both.
+        ({f"app/{n}.yaml": BUDGET.replace("v1beta1", "v1") for n in "ab"}, "SM005"),
+        # No release had both.
+        ({"app/account.yaml": ADMISSION}, "SM005"),
+        ({"tools/account.yaml": ADMISSION}, "SM019"),
+    ],
+)
+def test_a_folder_for_an_old_release_is_reported_once(lint: Lint, others: dict[str, str], found: str) -> None:
+    said = lint({f"app/budget-{n}.yaml": BUDGET.replace("mesh", f"mesh-{n}") for n in range(5)} | others)
+    assert said.count("SM019") == (found == "SM019")
+    assert said.count("SM005") == (5 if found == "SM005" else 0)
+
+
+def test_few_old_objects_are_reported_each(lint: Lint) -> None:
+    said = lint({f"app/budget-{n}.yaml": BUDGET.replace("mesh", f"mesh-{n}") for n in range(4)})
+    assert said.count("SM005") == 4
 
 
 def test_releases_above_the_linted_folder_say_nothing_about_its_age(lint: Lint) -> None:
