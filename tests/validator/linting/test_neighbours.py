@@ -125,6 +125,15 @@ kind: ValidatingAdmissionPolicy
 metadata: {name: mesh}
 spec: {validations: [{expression: "true"}]}
 """
+DATABASE = """apiVersion: v1
+kind: Pod
+metadata: {name: store}
+spec:
+  containers:
+    - name: store
+      image: registry.example.com/store:1
+      env: [{name: STORE_PASSWORD, value: tr1angle-Of-5}]
+"""
 STORE = """apiVersion: v1
 kind: PersistentVolumeClaim
 metadata: {name: store}
@@ -332,3 +341,28 @@ def test_a_script_above_the_linted_folder_creates_nothing_in_it(lint: Lint) -> N
     assert "RF002" in lint(texts, "demo/manifests")
     assert "RF002" not in lint(texts, "demo")
     assert "RF002" not in lint(texts, "demo/manifests/model.yaml")
+
+
+@pytest.mark.parametrize("folder", ["examples/store", "docs/tutorial-2", "tests/e2e", "hack", "sample-app"])
+def test_the_password_of_an_example_is_advice_to_its_readers(
+    lint: Lint, capsys: pytest.CaptureFixture[str], folder: str
+) -> None:
+    file = f"shop/{folder}/store.yaml"
+    assert "SC004" not in lint({file: DATABASE})
+    main.main(["lint", ".", "--pedantic"])
+    assert "SC062" in capsys.readouterr().out
+    # Folders above the linted one say nothing about its files.
+    assert "SC004" in lint({}, f"shop/{folder}")
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("overlays/test/store.yaml", DATABASE),
+        ("latest/store.yaml", DATABASE),
+        ("examples/store.yaml", DATABASE.replace("tr1angle-Of-5", "hf_0a1b2c3d4e5f6a7b8c9d")),
+        ("examples/store.yaml", DATABASE.replace("tr1angle-Of-5", "0123456789abcdef0123456789abcdef01234567")),
+    ],
+)
+def test_secrets_of_use_are_reported_wherever_they_stand(lint: Lint, file: str, text: str) -> None:
+    assert "SC004" in lint({file: text})
