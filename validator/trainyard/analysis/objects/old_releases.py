@@ -1,0 +1,112 @@
+"""Files and folders that are for an old release of Kubernetes as a whole: copies of examples, lessons and programs.
+
+Many of their objects have API versions that are gone, and nothing in them is newer than these. One old object among
+current ones is a mistake.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from trainyard.document.upwards import folders_of
+from trainyard.facts.kubernetes.introduced_apis import INTRODUCED
+from trainyard.model.last_index import LastIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainyard.document.document import Place
+    from trainyard.model.run import Misfit, Project, Resource
+
+# Fewer old objects may each be a mistake.
+_MANY = 5
+# Old objects for each object of the same kinds that is current.
+_SHARE = 4
+# Versions of the API before 1.0.
+_FIRST = frozenset(("v1beta1", "v1beta2", "v1beta3"))
+
+_Key = tuple[int, tuple[str | int, ...]]
+
+
+class OldObjects:
+    """Objects of a file or folder: those whose versions are gone, and what the others say about the cluster's release.
+
+    `path` is the file or folder. `gone` is the first release that does not serve all old objects, empty if unknown.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.misfits: list[Misfit] = []
+        self.gone: tuple[int, ...] = ()
+        self._came: tuple[int, ...] = ()
+        self._old: set[str] = set()
+        self._current: Counter[str] = Counter()
+
+    def add(self, resource: Resource, misfit: Misfit | None) -> None:
+        """Adds an object, with its fault if its API version is gone."""
+        if misfit is None:
+            self._current[resource.kind] += 1
+            self._came = max(self._came, _came(resource.api_version, resource.kind))
+            return
+        self.misfits.append(misfit)
+        self._old.add(resource.kind)
+        gone = tuple(int(part) for part in str(misfit.value or "").split(".") if part)
+        self.gone = min(filter(None, (self.gone, gone)), default=())
+
+    @property
+    def are_of_one_release(self) -> bool:
+        """True if an old release served all objects, and few of the same kinds are current."""
+        current = sum(self._current[kind] for kind in self._old)
+        is_possible = not self.gone or self._came < self.gone
+        return len(self.misfits) >= _MANY and is_possible and current * _SHARE <= len(self.misfits)
+
+
+def of_old_release(project: Project) -> tuple[OldObjects, ...]:
+    """Returns the files and folders that are for an old release, without those inside of others."""
+    return tuple(dict.fromkeys(_by_object.of(project).values()))
+
+
+def is_of_old_release(misfit: Misfit, project: Project) -> bool:
+    """True if the object with this version is one of many that are for an old release."""
+    return _key(misfit.at) in _by_object.of(project)
+
+
+def _find(project: Project) -> dict[_Key, OldObjects]:
+    """Returns the old objects that are for an old release, each with the largest folder of such."""
+    old = {_key(one.at): one for one in project.misfits if _is_version(one)}
+    if len(old) < _MANY:
+        return {}
+    known: dict[str, OldObjects] = {}
+    for resource in project.resources:
+        misfit = old.get((id(resource.at.document), resource.at.path))
+        if misfit is not None and misfit.fault == "unknown kind" and resource.api_version not in _FIRST:
+            del old[_key(misfit.at)]
+            misfit = None
+        for path in _paths(resource.at):
+            known.setdefault(path, OldObjects(path)).add(resource, misfit)
+    suited = {path for path, one in known.items() if one.are_of_one_release}
+    found = {key: [path for path in _paths(one.at) if path in suited] for key, one in old.items()}
+    return {key: known[paths[-1]] for key, paths in found.items() if paths}
+
+
+def _paths(at: Place) -> Iterator[str]:
+    """Yields the file of an object, and the folders that it is in."""
+    source = at.document.source
+    yield source.name
+    yield from folders_of(source)
+
+
+def _is_version(misfit: Misfit) -> bool:
+    return misfit.fault in ("not served", "unknown kind") and misfit.at.path[-1:] == ("apiVersion",)
+
+
+def _key(at: Place) -> _Key:
+    return id(at.document), at.path[:-1]
+
+
+def _came(version: str, kind: str) -> tuple[int, ...]:
+    return INTRODUCED.get((version, kind)) or INTRODUCED.get((version, ""), ())
+
+
+_by_object: LastIndex[Project, dict[_Key, OldObjects]] = LastIndex(_find)
