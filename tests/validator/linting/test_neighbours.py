@@ -134,6 +134,62 @@ spec:
       image: registry.example.com/store:1
       env: [{name: STORE_PASSWORD, value: tr1angle-Of-5}]
 """
+GPU_POLICY = """apiVersion: nvidia.com/v1
+kind: ClusterPolicy
+metadata: {name: cluster-policy}
+spec:
+  driver: {enabled: true, rdma: {enabled: true}}
+"""
+NETWORK_POLICY = """apiVersion: mellanox.com/v1alpha1
+kind: NicClusterPolicy
+metadata: {name: nic-cluster-policy}
+spec:
+  secondaryNetwork:
+    multus: {image: multus-cni, repository: ghcr.io/k8snetworkplumbingwg, version: v4.1.0}
+"""
+FEATURES = """apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: node-feature-discovery, namespace: kube-system}
+spec:
+  interval: 1h
+  chart:
+    spec:
+      chart: node-feature-discovery
+      version: 0.18.2
+      sourceRef: {kind: HelmRepository, name: nfd}
+"""
+GPUS = """apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: gpu-operator, namespace: gpu-operator}
+spec:
+  interval: 1h
+  chart:
+    spec:
+      chart: gpu-operator
+      version: v25.10.0
+      sourceRef: {kind: HelmRepository, name: nvidia}
+  values:
+    nfd: {enabled: true}
+"""
+SHARED = """apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: networking, namespace: flux-system}
+spec:
+  interval: 1h
+  path: ./base/networking
+  prune: true
+  sourceRef: {kind: GitRepository, name: flux-system}
+"""
+GATED = """apiVersion: v1
+kind: Pod
+metadata: {name: server-0}
+spec:
+  containers:
+    - name: vllm
+      image: vllm/vllm-openai:v0.10.2
+      args: [--model=meta-llama/Llama-3.1-8B-Instruct]
+      resources: {limits: {nvidia.com/gpu: 1, memory: 64Gi}}
+"""
 STORE = """apiVersion: v1
 kind: PersistentVolumeClaim
 metadata: {name: store}
@@ -366,3 +422,28 @@ def test_the_password_of_an_example_is_advice_to_its_readers(
 )
 def test_secrets_of_use_are_reported_wherever_they_stand(lint: Lint, file: str, text: str) -> None:
     assert "SC004" in lint({file: text})
+
+
+@pytest.mark.parametrize(("folder", "found"), [("gpus", True), ("gpus/network", True), ("bridge", False)])
+def test_the_network_policy_of_another_example_is_not_that_of_the_gpus(lint: Lint, folder: str, found: bool) -> None:
+    texts = {"gpus/cluster-policy.yaml": GPU_POLICY, f"{folder}/nic-policy.yaml": NETWORK_POLICY}
+    assert ("GO006" in lint(texts)) is found
+
+
+def test_other_clusters_have_node_feature_discovery_too(lint: Lint) -> None:
+    texts = {"base/system/nfd.yaml": FEATURES, "media/gpus.yaml": GPUS, "media/shared/networking.yaml": SHARED}
+    assert "GO010" in lint(texts)
+    assert "GO010" not in lint({"nebula/shared/networking.yaml": SHARED})
+    assert "GO010" in lint({"media/nfd.yaml": FEATURES})
+
+
+def test_a_file_of_servers_without_a_token_is_reported_once(lint: Lint) -> None:
+    several = "---\n".join(GATED.replace("server-0", f"server-{number}") for number in range(3))
+    assert lint({"a.yaml": several, "b.yaml": GATED.replace("server-0", "last")}).count("RF036") == 2
+
+
+@pytest.mark.parametrize("file", ["mesh-3.21.2.yaml", "mesh/v0.5.1/budget.yaml", "budget-policy-v1beta1.yaml"])
+def test_a_copy_of_a_release_is_for_clusters_of_its_time(lint: Lint, file: str) -> None:
+    said = lint({file: BUDGET})
+    assert "SM005" not in said
+    assert "SM019" in said
