@@ -309,7 +309,9 @@ def test_an_object_of_another_environment_may_have_other_keys(lint: Lint, other:
 @pytest.mark.parametrize(("newer", "found"), [("1.20", False), ("1.2", True), ("docs", True)])
 def test_an_old_release_beside_a_newer_one_is_for_old_clusters(lint: Lint, newer: str, found: bool) -> None:
     current = BUDGET.replace("v1beta1", "v1")
-    assert ("SM005" in lint({"mesh/1.13/base/pdb.yaml": BUDGET, f"mesh/{newer}/base/pdb.yaml": current})) is found
+    said = lint({"mesh/1.13/base/pdb.yaml": BUDGET, f"mesh/{newer}/base/pdb.yaml": current})
+    assert ("SM019" in said) is found
+    assert "SM005" not in said
 
 
 @pytest.mark.parametrize(
@@ -337,9 +339,9 @@ def test_few_old_objects_are_reported_each(lint: Lint) -> None:
 
 def test_releases_above_the_linted_folder_say_nothing_about_its_age(lint: Lint) -> None:
     texts = {"mesh/1.13/base/pdb.yaml": BUDGET, "mesh/1.20/base/pdb.yaml": BUDGET.replace("v1beta1", "v1")}
-    assert "SM005" in lint(texts, "mesh/1.13")
-    assert "SM005" not in lint(texts, "mesh")
-    assert "SM005" not in lint(texts, "mesh/1.13/base/pdb.yaml")
+    assert "SM019" in lint(texts, "mesh/1.13")
+    assert "SM019" not in lint(texts, "mesh")
+    assert "SM019" not in lint(texts, "mesh/1.13/base/pdb.yaml")
 
 
 def test_variables_of_a_kustomization_are_replaced_in_secrets(lint: Lint) -> None:

@@ -1,7 +1,7 @@
 """Files and folders that are for an old release of Kubernetes as a whole: copies of examples, lessons and programs.
 
 Many of their objects have API versions that are gone, and nothing in them is newer than these. One old object among
-current ones is a mistake.
+current ones is a mistake, except in a copy that is named after a release, as `calico-3.21.2.yaml`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING
 
 from trainyard.document.upwards import folders_of
 from trainyard.facts.kubernetes.introduced_apis import INTRODUCED
+from trainyard.loaders.schemas.former_releases import is_of_former_release
+from trainyard.loaders.schemas.partial import is_unused_patch
 from trainyard.model.last_index import LastIndex
+from trainyard.startup import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 _MANY = 5
 # Old objects for each object of the same kinds that is current.
 _SHARE = 4
+# A copy of a release of a program is named after it, or after the version of the API.
+_RELEASE = pattern(r"(?:^|[-_.])v?\d+\.\d+(?:\.\d+)*(?=[-_.]|$)|v\d+(?:alpha|beta)\d+")
 # Versions of the API before 1.0.
 _FIRST = frozenset(("v1beta1", "v1beta2", "v1beta3"))
 
@@ -50,7 +55,8 @@ class OldObjects:
             self._came = max(self._came, _came(resource.api_version, resource.kind))
             return
         self.misfits.append(misfit)
-        self._old.add(resource.kind)
+        # `v1` is as old as the versions before it.
+        self._old |= {resource.kind} if misfit.fault == "not served" else set()
         gone = tuple(int(part) for part in str(misfit.value or "").split(".") if part)
         self.gone = min(filter(None, (self.gone, gone)), default=())
 
@@ -59,7 +65,8 @@ class OldObjects:
         """True if an old release served all objects, and few of the same kinds are current."""
         current = sum(self._current[kind] for kind in self._old)
         is_possible = not self.gone or self._came < self.gone
-        return len(self.misfits) >= _MANY and is_possible and current * _SHARE <= len(self.misfits)
+        least = 1 if _RELEASE.search(self.path.rpartition("/")[2]) is not None else _MANY
+        return len(self.misfits) >= least and is_possible and current * _SHARE <= len(self.misfits)
 
 
 def of_old_release(project: Project) -> tuple[OldObjects, ...]:
@@ -74,8 +81,8 @@ def is_of_old_release(misfit: Misfit, project: Project) -> bool:
 
 def _find(project: Project) -> dict[_Key, OldObjects]:
     """Returns the old objects that are for an old release, each with the largest folder of such."""
-    old = {_key(one.at): one for one in project.misfits if _is_version(one)}
-    if len(old) < _MANY:
+    old = {_key(one.at): one for one in project.misfits if _is_version(one) and not _is_left_alone(one)}
+    if not old:
         return {}
     known: dict[str, OldObjects] = {}
     for resource in project.resources:
@@ -99,6 +106,12 @@ def _paths(at: Place) -> Iterator[str]:
 
 def _is_version(misfit: Misfit) -> bool:
     return misfit.fault in ("not served", "unknown kind") and misfit.at.path[-1:] == ("apiVersion",)
+
+
+def _is_left_alone(misfit: Misfit) -> bool:
+    """True for the objects of a former release, and for patches that nothing uses."""
+    source = misfit.at.document.source
+    return is_unused_patch(source.name) or is_of_former_release(source)
 
 
 def _key(at: Place) -> _Key:

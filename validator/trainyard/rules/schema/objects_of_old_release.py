@@ -5,7 +5,8 @@ and releases of other programs look like this. Since they are no slip, one findi
 `api-version-not-served` is silent there.
 
 That holds for five or more such objects, if one release of Kubernetes served all objects of the file or folder, and if
-objects of the same kinds with current versions are rare. A single old version among current ones is reported by itself.
+objects of the same kinds with current versions are rare. In a file or folder that is named after a release, such as
+`calico-3.21.2.yaml`, one object is enough. A single old version among current ones is reported by itself.
 
 Convert the objects, leave the folder out with `exclude`, or set the target `kubernetes` to the release of the cluster.
 """
@@ -40,11 +41,19 @@ def objects_of_old_release(project: Project, context: Context) -> Iterator[Probl
         others = [other for other in others if other.at.document.source is not first.at.document.source]
         yield Problem(
             first.at,
-            f"{len(one.misfits)} objects {_where(one)} are for {_release(one)}: their API versions are gone",
+            f"{_objects(one)} for {_release(one)}: {_versions(one)} gone",
             "convert them, exclude the files, or set the target `kubernetes` to the release of the cluster",
             (),
             tuple((other.at, other.message) for other in islice(others, _MOST)),
         )
+
+
+def _objects(one: OldObjects) -> str:
+    return f"{len(one.misfits)} objects {_where(one)} are" if len(one.misfits) > 1 else "an object of this file is"
+
+
+def _versions(one: OldObjects) -> str:
+    return "their API versions are" if len(one.misfits) > 1 else "its API version is"
 
 
 def _where(one: OldObjects) -> str:
