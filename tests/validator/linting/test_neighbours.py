@@ -332,6 +332,16 @@ def test_a_folder_for_an_old_release_is_reported_once(lint: Lint, others: dict[s
     assert said.count("SM005") == (5 if found == "SM005" else 0)
 
 
+@pytest.mark.parametrize(("newer", "found"), [("", False), (f"---\n{ADMISSION}", True)])
+def test_charts_in_a_folder_for_an_old_release_are_for_it_too(lint: Lint, newer: str, found: bool) -> None:
+    texts = {f"lesson/budget-{n}.yaml": BUDGET.replace("mesh", f"mesh-{n}") for n in range(5)}
+    chart = {"Chart.yaml": CHART, "values.yaml": "a: 1\n", "templates/budget.yaml": BUDGET + newer}
+    inside = {f"lesson/chart/{name}": text for name, text in chart.items()}
+    outside = {f"other/chart/{name}": text for name, text in chart.items()}
+    assert ("SM005" in lint(texts | inside)) is found
+    assert "SM005" in lint(outside | {"tools/admission.yaml": ADMISSION})
+
+
 def test_few_old_objects_are_reported_each(lint: Lint) -> None:
     said = lint({f"app/budget-{n}.yaml": BUDGET.replace("mesh", f"mesh-{n}") for n in range(4)})
     assert said.count("SM005") == 4

@@ -44,7 +44,7 @@ class OldObjects:
         self.path = path
         self.misfits: list[Misfit] = []
         self.gone: tuple[int, ...] = ()
-        self._came: tuple[int, ...] = ()
+        self.came: tuple[int, ...] = ()
         self._old: set[str] = set()
         self._current: Counter[str] = Counter()
 
@@ -52,7 +52,7 @@ class OldObjects:
         """Adds an object, with its fault if its API version is gone."""
         if misfit is None:
             self._current[resource.kind] += 1
-            self._came = max(self._came, _came(resource.api_version, resource.kind))
+            self.came = max(self.came, _came(resource.api_version, resource.kind))
             return
         self.misfits.append(misfit)
         # `v1` is as old as the versions before it.
@@ -64,7 +64,7 @@ class OldObjects:
     def are_of_one_release(self) -> bool:
         """True if an old release served all objects, and few of the same kinds are current."""
         current = sum(self._current[kind] for kind in self._old)
-        is_possible = not self.gone or self._came < self.gone
+        is_possible = not self.gone or self.came < self.gone
         least = 1 if _RELEASE.search(self.path.rpartition("/")[2]) is not None else _MANY
         return len(self.misfits) >= least and is_possible and current * _SHARE <= len(self.misfits)
 
@@ -75,8 +75,26 @@ def of_old_release(project: Project) -> tuple[OldObjects, ...]:
 
 
 def is_of_old_release(misfit: Misfit, project: Project) -> bool:
-    """True if the object with this version is one of many that are for an old release."""
-    return _key(misfit.at) in _by_object.of(project)
+    """True if the object with this version is one of many that are for an old release, or of a chart among them."""
+    return _key(misfit.at) in _by_object.of(project) or _is_of_old_chart(misfit, project)
+
+
+def _is_of_old_chart(misfit: Misfit, project: Project) -> bool:
+    """True if a chart lies in a folder for an old release, which served all of its objects."""
+    around = of_old_release(project.around) if project.around is not None else ()
+    if not around:
+        return False
+    path, came = _normal(misfit.at.document.source.name), _newest.of(project)
+    return any(path.startswith(_normal(one.path)) and (not one.gone or came < one.gone) for one in around)
+
+
+def _find_newest(project: Project) -> tuple[int, ...]:
+    return max((_came(one.api_version, one.kind) for one in project.resources), default=())
+
+
+def _normal(path: str) -> str:
+    """Returns a path without the dot of the current folder, which is empty."""
+    return f"{path}/".removeprefix("./") if path else ""
 
 
 def _find(project: Project) -> dict[_Key, OldObjects]:
@@ -122,4 +140,5 @@ def _came(version: str, kind: str) -> tuple[int, ...]:
     return INTRODUCED.get((version, kind)) or INTRODUCED.get((version, ""), ())
 
 
+_newest: LastIndex[Project, tuple[int, ...]] = LastIndex(_find_newest)
 _by_object: LastIndex[Project, dict[_Key, OldObjects]] = LastIndex(_find)
