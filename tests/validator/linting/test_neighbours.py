@@ -190,6 +190,23 @@ spec:
       args: [--model=meta-llama/Llama-3.1-8B-Instruct]
       resources: {limits: {nvidia.com/gpu: 1, memory: 64Gi}}
 """
+HELD = """apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: store}
+spec: {storageClassName: gp3, accessModes: [ReadWriteOnce], resources: {requests: {storage: 5Gi}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: store}
+spec:
+  selector: {matchLabels: {app: store}}
+  template:
+    metadata: {labels: {app: store}}
+    spec:
+      containers:
+        - {name: store, image: "registry.example.com/store:1", volumeMounts: [{name: data, mountPath: /data}]}
+      volumes: [{name: data, persistentVolumeClaim: {claimName: store}}]
+"""
 STORE = """apiVersion: v1
 kind: PersistentVolumeClaim
 metadata: {name: store}
@@ -459,3 +476,11 @@ def test_a_copy_of_a_release_is_for_clusters_of_its_time(lint: Lint, file: str) 
     said = lint({file: BUDGET})
     assert "SM005" not in said
     assert "SM019" in said
+
+
+def test_deployments_with_claims_of_one_class_are_reported_once(lint: Lint) -> None:
+    texts = {f"{name}/app.yaml": HELD.replace("store", name) for name in ("books", "music", "photos")}
+    said = lint(texts)
+    assert said.count("RF040") == 1
+    assert "as do 2 more Deployments" in said
+    assert lint({"books/other.yaml": HELD.replace("store", "films").replace("gp3", "premium-rwo")}).count("RF040") == 2
