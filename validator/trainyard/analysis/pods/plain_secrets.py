@@ -97,7 +97,10 @@ def _is_example(source: Source) -> bool:
 def _is_user(value: str, container: Container | None) -> bool:
     """True for a default that is the name of the user too, whatever follows it: `homelab123` of `homelab`."""
     settings = container.settings if container is not None else ()
-    users = (STEM.match(one.value or "") for one in settings if USER.search(one.name) is not None)
+    names = [one.value or "" for one in settings if USER.search(one.name) is not None]
+    if value in names:
+        return True
+    users = map(STEM.match, names)
     own = STEM.fullmatch(value)
     return own is not None and any(user is not None and user[1] == own[1] for user in users)
 
