@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from trainyard.document.upwards import folders_of
 from trainyard.facts.kubernetes.introduced_apis import INTRODUCED
+from trainyard.facts.kubernetes.removed_apis import REMOVED
 from trainyard.loaders.schemas.former_releases import is_of_former_release
 from trainyard.loaders.schemas.partial import is_unused_patch
 from trainyard.model.last_index import LastIndex
@@ -50,13 +51,17 @@ class OldObjects:
 
     def add(self, resource: Resource, misfit: Misfit | None) -> None:
         """Adds an object, with its fault if its API version is gone."""
+        version, kind = resource.api_version, resource.kind
+        if misfit is None and REMOVED.keys() & {(version, kind), (version, "")}:
+            # Beyond the most that are reported, or left alone.
+            return
         if misfit is None:
-            self._current[resource.kind] += 1
-            self.came = max(self.came, _came(resource.api_version, resource.kind))
+            self._current[kind] += 1
+            self.came = max(self.came, _came(version, kind))
             return
         self.misfits.append(misfit)
         # `v1` is as old as the versions before it.
-        self._old |= {resource.kind} if misfit.fault == "not served" else set()
+        self._old |= {kind} if misfit.fault == "not served" else set()
         gone = tuple(int(part) for part in str(misfit.value or "").split(".") if part)
         self.gone = min(filter(None, (self.gone, gone)), default=())
 
