@@ -142,7 +142,7 @@ def _key(at: Place) -> _Key:
 
 
 def _came(version: str, kind: str) -> tuple[int, ...]:
-    return INTRODUCED.get((version, kind)) or INTRODUCED.get((version, ""), ())
+    return INTRODUCED.get((version, kind), INTRODUCED.get((version, ""), ()))
 
 
 _newest: LastIndex[Project, tuple[int, ...]] = LastIndex(_find_newest)

@@ -19,12 +19,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.objects.claims import access_modes, claim_of, is_attached_to_node
+from trainyard.analysis.objects.known_objects import Known
 from trainyard.analysis.pods.placement import is_on_one_node
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.last_index import LastIndex
-from trainyard.model.run import Project, Resource, Run, Workload
+from trainyard.model.run import Project, Run, Workload
 from trainyard.startup import NamedTuple
 
 _MOST = 8
@@ -34,7 +35,7 @@ class _Held(NamedTuple):
     """A claim that the old pod of a Deployment holds; `at` is where the pod names it."""
 
     run: Run
-    claim: Resource
+    claim: Known
     at: Place
 
 
