@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.objects.folders import NESTED, distance, folder_of
+from trainyard.analysis.objects.folders import NESTED, distance, is_for_several_clusters
 from trainyard.analysis.objects.releases import releases
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, text
@@ -43,7 +43,7 @@ def node_feature_discovery_twice(project: Project) -> Iterator[Problem]:
     """A second installation of Node Feature Discovery."""
     found = [*_of_releases(project), *_of_pods(project)]
     for _, at in found[1:]:
-        if _of_several_clusters(project) and distance(found[0][1], at) > NESTED:
+        if is_for_several_clusters(project) and distance(found[0][1], at) > NESTED:
             continue
         yield Problem(
             at,
@@ -51,13 +51,6 @@ def node_feature_discovery_twice(project: Project) -> Iterator[Problem]:
             "set `nfd.enabled: false` for all but one",
             related=((found[0][1], "the other installation"),),
         )
-
-
-def _of_several_clusters(project: Project) -> bool:
-    """True if two folders have a Kustomization of Flux with the same name: each is for a cluster of its own."""
-    folders: dict[tuple[str, str], str] = {}
-    flux = (one for one in project.of_kind("Kustomization") if one.api_version.startswith("kustomize.toolkit."))
-    return any(folders.setdefault((one.namespace, one.name), folder_of(one.at)) != folder_of(one.at) for one in flux)
 
 
 def _of_releases(project: Project) -> list[tuple[str, Place]]:
