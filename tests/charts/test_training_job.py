@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.charts.helm import CHARTS, HELMS, ROOT, objects, template
-from trainyard.rules.scripts import token_in_plain_env
+from trainyard.analysis.pods import plain_secrets
 
 CHART = CHARTS["training-job"]
 KINDS = ("PyTorchJob", "MPIJob", "TFJob", "JAXJob", "PaddleJob", "XGBoostJob", "TrainJob")
@@ -132,4 +132,4 @@ def test_the_chart_and_the_validator_treat_the_same_names_as_secrets() -> None:
 
     patterns = re.findall(r':= "(\(\?.+)" -', text)
 
-    assert patterns == [token_in_plain_env.NAMES.pattern, token_in_plain_env.OTHER.pattern]
+    assert patterns == [plain_secrets.NAMES.pattern, plain_secrets.OTHER.pattern]

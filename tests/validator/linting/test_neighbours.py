@@ -115,6 +115,98 @@ kind: PodDisruptionBudget
 metadata: {name: mesh}
 spec: {minAvailable: 1, selector: {matchLabels: {app: mesh}}}
 """
+INGRESS = """apiVersion: VERSION
+kind: Ingress
+metadata: {name: mesh}
+spec: {backend: {serviceName: mesh, servicePort: 80}}
+"""
+ADMISSION = """apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: mesh}
+spec: {validations: [{expression: "true"}]}
+"""
+DATABASE = """apiVersion: v1
+kind: Pod
+metadata: {name: store}
+spec:
+  containers:
+    - name: store
+      image: registry.example.com/store:1
+      env: [{name: STORE_PASSWORD, value: tr1angle-Of-5}]
+"""
+GPU_POLICY = """apiVersion: nvidia.com/v1
+kind: ClusterPolicy
+metadata: {name: cluster-policy}
+spec:
+  driver: {enabled: true, rdma: {enabled: true}}
+"""
+NETWORK_POLICY = """apiVersion: mellanox.com/v1alpha1
+kind: NicClusterPolicy
+metadata: {name: nic-cluster-policy}
+spec:
+  secondaryNetwork:
+    multus: {image: multus-cni, repository: ghcr.io/k8snetworkplumbingwg, version: v4.1.0}
+"""
+FEATURES = """apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: node-feature-discovery, namespace: kube-system}
+spec:
+  interval: 1h
+  chart:
+    spec:
+      chart: node-feature-discovery
+      version: 0.18.2
+      sourceRef: {kind: HelmRepository, name: nfd}
+"""
+GPUS = """apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: gpu-operator, namespace: gpu-operator}
+spec:
+  interval: 1h
+  chart:
+    spec:
+      chart: gpu-operator
+      version: v25.10.0
+      sourceRef: {kind: HelmRepository, name: nvidia}
+  values:
+    nfd: {enabled: true}
+"""
+SHARED = """apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: networking, namespace: flux-system}
+spec:
+  interval: 1h
+  path: ./base/networking
+  prune: true
+  sourceRef: {kind: GitRepository, name: flux-system}
+"""
+GATED = """apiVersion: v1
+kind: Pod
+metadata: {name: server-0}
+spec:
+  containers:
+    - name: vllm
+      image: vllm/vllm-openai:v0.10.2
+      args: [--model=meta-llama/Llama-3.1-8B-Instruct]
+      resources: {limits: {nvidia.com/gpu: 1, memory: 64Gi}}
+"""
+HELD = """apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: store}
+spec: {storageClassName: gp3, accessModes: [ReadWriteOnce], resources: {requests: {storage: 5Gi}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: store}
+spec:
+  selector: {matchLabels: {app: store}}
+  template:
+    metadata: {labels: {app: store}}
+    spec:
+      containers:
+        - {name: store, image: "registry.example.com/store:1", volumeMounts: [{name: data, mountPath: /data}]}
+      volumes: [{name: data, persistentVolumeClaim: {claimName: store}}]
+"""
 STORE = """apiVersion: v1
 kind: PersistentVolumeClaim
 metadata: {name: store}
@@ -159,12 +251,12 @@ def lint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     """Lint a folder of files; return the report."""
     monkeypatch.chdir(tmp_path)
 
-    def run(texts: dict[str, str]) -> str:
+    def run(texts: dict[str, str], *names: str) -> str:
         for name, text in texts.items():
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_text(text)
         disk_answers.forget()  # those about folders of the last test, which had the same names
-        main.main(["lint", "."])
+        main.main(["lint", *(names or ["."])])
         return capsys.readouterr().out
 
     return run
@@ -234,7 +326,49 @@ def test_an_object_of_another_environment_may_have_other_keys(lint: Lint, other:
 @pytest.mark.parametrize(("newer", "found"), [("1.20", False), ("1.2", True), ("docs", True)])
 def test_an_old_release_beside_a_newer_one_is_for_old_clusters(lint: Lint, newer: str, found: bool) -> None:
     current = BUDGET.replace("v1beta1", "v1")
-    assert ("SM005" in lint({"mesh/1.13/base/pdb.yaml": BUDGET, f"mesh/{newer}/base/pdb.yaml": current})) is found
+    said = lint({"mesh/1.13/base/pdb.yaml": BUDGET, f"mesh/{newer}/base/pdb.yaml": current})
+    assert ("SM019" in said) is found
+    assert "SM005" not in said
+
+
+@pytest.mark.parametrize(
+    ("others", "found"),
+    [
+        ({}, "SM019"),
+        ({"app/ingress.yaml": INGRESS.replace("VERSION", "networking.k8s.io/v1beta1")}, "SM019"),
+        # Kubernetes had both for three releases, but nobody writes both.
+        ({f"app/{n}.yaml": BUDGET.replace("v1beta1", "v1") for n in "ab"}, "SM005"),
+        # No release had both.
+        ({"app/account.yaml": ADMISSION}, "SM005"),
+        ({"tools/account.yaml": ADMISSION}, "SM019"),
+    ],
+)
+def test_a_folder_for_an_old_release_is_reported_once(lint: Lint, others: dict[str, str], found: str) -> None:
+    said = lint({f"app/budget-{n}.yaml": BUDGET.replace("mesh", f"mesh-{n}") for n in range(5)} | others)
+    assert said.count("SM019") == (found == "SM019")
+    assert said.count("SM005") == (5 if found == "SM005" else 0)
+
+
+@pytest.mark.parametrize(("newer", "found"), [("", False), (f"---\n{ADMISSION}", True)])
+def test_charts_in_a_folder_for_an_old_release_are_for_it_too(lint: Lint, newer: str, found: bool) -> None:
+    texts = {f"lesson/budget-{n}.yaml": BUDGET.replace("mesh", f"mesh-{n}") for n in range(5)}
+    chart = {"Chart.yaml": CHART, "values.yaml": "a: 1\n", "templates/budget.yaml": BUDGET + newer}
+    inside = {f"lesson/chart/{name}": text for name, text in chart.items()}
+    outside = {f"other/chart/{name}": text for name, text in chart.items()}
+    assert ("SM005" in lint(texts | inside)) is found
+    assert "SM005" in lint(outside | {"tools/admission.yaml": ADMISSION})
+
+
+def test_few_old_objects_are_reported_each(lint: Lint) -> None:
+    said = lint({f"app/budget-{n}.yaml": BUDGET.replace("mesh", f"mesh-{n}") for n in range(4)})
+    assert said.count("SM005") == 4
+
+
+def test_releases_above_the_linted_folder_say_nothing_about_its_age(lint: Lint) -> None:
+    texts = {"mesh/1.13/base/pdb.yaml": BUDGET, "mesh/1.20/base/pdb.yaml": BUDGET.replace("v1beta1", "v1")}
+    assert "SM019" in lint(texts, "mesh/1.13")
+    assert "SM019" not in lint(texts, "mesh")
+    assert "SM019" not in lint(texts, "mesh/1.13/base/pdb.yaml")
 
 
 def test_variables_of_a_kustomization_are_replaced_in_secrets(lint: Lint) -> None:
@@ -282,3 +416,71 @@ def test_a_secret_that_a_script_creates_is_no_misspelt_one(lint: Lint, script: s
     assert "RF002" in lint({"demo/manifests/model.yaml": TOKENS})
     assert "RF002" in lint({script: "kubectl create secret generic model-demo-token-2 --from-file=a\n"})
     assert "RF002" not in lint({script: "kubectl create secret generic model-demo-token --from-file=a\n"})
+
+
+def test_a_script_above_the_linted_folder_creates_nothing_in_it(lint: Lint) -> None:
+    texts = {
+        "demo/manifests/model.yaml": TOKENS,
+        "demo/deploy.sh": "kubectl create secret generic model-demo-token --from-file=a\n",
+    }
+    assert "RF002" in lint(texts, "demo/manifests")
+    assert "RF002" not in lint(texts, "demo")
+    assert "RF002" not in lint(texts, "demo/manifests/model.yaml")
+
+
+@pytest.mark.parametrize("folder", ["examples/store", "docs/tutorial-2", "tests/e2e", "hack", "sample-app"])
+def test_the_password_of_an_example_is_advice_to_its_readers(
+    lint: Lint, capsys: pytest.CaptureFixture[str], folder: str
+) -> None:
+    file = f"shop/{folder}/store.yaml"
+    assert "SC004" not in lint({file: DATABASE})
+    main.main(["lint", ".", "--pedantic"])
+    assert "SC062" in capsys.readouterr().out
+    # Folders above the linted one say nothing about its files.
+    assert "SC004" in lint({}, f"shop/{folder}")
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("overlays/test/store.yaml", DATABASE),
+        ("latest/store.yaml", DATABASE),
+        ("examples/store.yaml", DATABASE.replace("tr1angle-Of-5", "hf_0a1b2c3d4e5f6a7b8c9d")),
+        ("examples/store.yaml", DATABASE.replace("tr1angle-Of-5", "0123456789abcdef0123456789abcdef01234567")),
+    ],
+)
+def test_secrets_of_use_are_reported_wherever_they_stand(lint: Lint, file: str, text: str) -> None:
+    assert "SC004" in lint({file: text})
+
+
+@pytest.mark.parametrize(("folder", "found"), [("gpus", True), ("gpus/network", True), ("bridge", False)])
+def test_the_network_policy_of_another_example_is_not_that_of_the_gpus(lint: Lint, folder: str, found: bool) -> None:
+    texts = {"gpus/cluster-policy.yaml": GPU_POLICY, f"{folder}/nic-policy.yaml": NETWORK_POLICY}
+    assert ("GO006" in lint(texts)) is found
+
+
+def test_other_clusters_have_node_feature_discovery_too(lint: Lint) -> None:
+    texts = {"base/system/nfd.yaml": FEATURES, "media/gpus.yaml": GPUS, "media/shared/networking.yaml": SHARED}
+    assert "GO010" in lint(texts)
+    assert "GO010" not in lint({"nebula/shared/networking.yaml": SHARED})
+    assert "GO010" in lint({"media/nfd.yaml": FEATURES})
+
+
+def test_a_file_of_servers_without_a_token_is_reported_once(lint: Lint) -> None:
+    several = "---\n".join(GATED.replace("server-0", f"server-{number}") for number in range(3))
+    assert lint({"a.yaml": several, "b.yaml": GATED.replace("server-0", "last")}).count("RF036") == 2
+
+
+@pytest.mark.parametrize("file", ["mesh-3.21.2.yaml", "mesh/v0.5.1/budget.yaml", "budget-policy-v1beta1.yaml"])
+def test_a_copy_of_a_release_is_for_clusters_of_its_time(lint: Lint, file: str) -> None:
+    said = lint({file: BUDGET})
+    assert "SM005" not in said
+    assert "SM019" in said
+
+
+def test_deployments_with_claims_of_one_class_are_reported_once(lint: Lint) -> None:
+    texts = {f"{name}/app.yaml": HELD.replace("store", name) for name in ("books", "music", "photos")}
+    said = lint(texts)
+    assert said.count("RF040") == 1
+    assert "as do 2 more Deployments" in said
+    assert lint({"books/other.yaml": HELD.replace("store", "films").replace("gp3", "premium-rwo")}).count("RF040") == 2

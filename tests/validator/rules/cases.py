@@ -28,6 +28,7 @@ HEADERS = {
     "target": (re.compile(r"(\w+) (\d+(?:\.\d+)*)"), "# target: nccl 2.20"),
     "profile": (re.compile(r"(\S+)"), "# profile: eks-efa"),
     "site": (re.compile(r"(\S+)"), "# site: onprem.site.yaml"),
+    "folder": (re.compile(r"([\w./-]+)"), "# folder: examples/store"),
 }
 # Below the first line of YAML a header would be a comment that nothing reads.
 MISPLACED = re.compile(rf"^# ({'|'.join(HEADERS)}): .*", re.MULTILINE)
@@ -42,6 +43,12 @@ class Case(NamedTuple):
     target: Target
     profile: str | None
     site: Site | None = None
+    folder: str = ""
+
+    @property
+    def source(self) -> Source:
+        """The text, with the name that a user gives it."""
+        return Source(f"{self.folder}/{self.path.name}" if self.folder else self.path.name, self.text)
 
 
 def load(path: Path) -> Case:
@@ -54,11 +61,12 @@ def load(path: Path) -> Case:
     - `# target: nccl 2.20` sets the version of a component.
     - `# profile: eks-efa` sets the fabric profile.
     - `# site: FILE` sets the site, a file beside the case.
+    - `# folder: examples` sets the folder in which a user has the file.
 
     Headers and marks are removed from the text that is linted. Raises `ConfigError`.
     """
     headers, text = _split(path)
-    target, profile, site = Target(), None, None
+    target, profile, site, folder = Target(), None, None, ""
     expected = {
         (n, code) for n, line in enumerate(text.split("\n"), 1) if (m := MARK.search(line)) for code in m[1].split()
     }
@@ -73,7 +81,9 @@ def load(path: Path) -> Case:
                 profile = config.parse_profile(value[1], f"{path}: `{line}`")
             case "site":
                 site = _site(path, line, value[1])
-    return Case(path, text, frozenset(expected), target, profile, site)
+            case "folder":
+                folder = value[1]
+    return Case(path, text, frozenset(expected), target, profile, site, folder)
 
 
 def _split(path: Path) -> tuple[list[tuple[str, str, re.Match[str]]], str]:
@@ -154,7 +164,7 @@ def _case_files(folder: Path) -> dict[tuple[str, str], list[Path]]:
 
 def lint(case: Case, rules: tuple[Rule, ...]) -> list[Finding]:
     """Returns the findings of the rules in a case."""
-    reading = pipeline.read_file(File(Source(case.path.name, case.text)))
+    reading = pipeline.read_file(File(case.source))
     about_text = {"Reading", "Suppression", "Overflow"} & {rule.subject for rule in rules}
     assert not reading.broken or about_text, f"{case.path}: {reading.broken}"
     # A suppression is known to be unused only when the rule that it names is on too.
@@ -166,5 +176,5 @@ def lint(case: Case, rules: tuple[Rule, ...]) -> list[Finding]:
 
 def fixed(case: Case, findings: list[Finding]) -> str:
     """Returns the text of a case after all fixes of its findings."""
-    source = findings[0].position.source if findings else Source(case.path.name, case.text)
+    source = findings[0].position.source if findings else case.source
     return editing.apply(source, [edit for finding in findings for edit in finding.edits])

@@ -13,7 +13,6 @@ import pytest
 
 from tests.validator.rules import cases
 from trainyard.document.files import File
-from trainyard.document.source import Source
 from trainyard.engine import registry
 from trainyard.engine.engine import Engine
 from trainyard.engine.finding import Finding
@@ -62,7 +61,7 @@ each = pytest.mark.parametrize(
 
 def _linted(case: cases.Case, rule: Rule, target: Target) -> list[Finding]:
     # A case is read anew: a finding must not depend on what another release has cached.
-    reading = pipeline.read_file(File(Source(case.path.name, case.text)))
+    reading = pipeline.read_file(File(case.source))
     return list(pipeline.lint([reading], Engine((rule,), target, case.profile, site=case.site)).findings)
 
 

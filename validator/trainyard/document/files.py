@@ -115,7 +115,7 @@ def open_file(found: Found) -> File:
 
 
 def _opened(name: str, folder: str | None, root: str | None) -> File:
-    file = File(Source(name, ""), folder=folder)
+    file = File(Source(name, "", folder), folder=folder)
     try:
         return _decoded(file, _read(name, folder, root))
     except OSError as error:
@@ -139,9 +139,9 @@ def _decoded(file: File, data: bytes) -> File:
     file = file._replace(mark=mark, encoding=encoding)
     data = data[len(mark) :]
     try:
-        return file._replace(source=Source(name, data.decode(encoding)))
+        return file._replace(source=Source(name, data.decode(encoding), file.folder))
     except UnicodeDecodeError as error:
         before = data[: error.start].decode(encoding, "replace")
         place = before.count("\n") + 1, len(before) - before.rfind("\n")
         fault = BrokenText(f"it is not {encoding.upper()}: {error.reason}", *place)
-        return file._replace(source=Source(name, data.decode(encoding, "replace")), fault=fault)
+        return file._replace(source=Source(name, data.decode(encoding, "replace"), file.folder), fault=fault)

@@ -18,13 +18,17 @@ _BREAK = pattern("\r\n|[\n\r\x85\u2028\u2029]")
 
 
 class Source:
-    """The text of one file and its name on the command line."""
+    """The text of one file and its name on the command line.
 
-    __slots__ = ("name", "text")
+    `folder` is the folder that the user named and that contains the file, None for a named file.
+    """
 
-    def __init__(self, name: str, text: str) -> None:
+    __slots__ = ("folder", "name", "text")
+
+    def __init__(self, name: str, text: str, folder: str | None = None) -> None:
         self.name = name
         self.text = text
+        self.folder = folder
 
 
 class Excerpt(Source):

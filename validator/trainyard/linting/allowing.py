@@ -39,7 +39,8 @@ def allow(
     for text in _texts(finding, f"{finding.rule.name}: {reason}", report):
         source = finding.position.source
         drafts = tuple(
-            file._replace(source=Source(source.name, text)) if file.source is source else file for file in files
+            file._replace(source=Source(source.name, text, source.folder)) if file.source is source else file
+            for file in files
         )
         after = lint(drafts)
         is_gone = any(is_same_fault(one, finding) for one, _ in after.allowed)

@@ -168,7 +168,7 @@ class _Round:
                 draft = Draft(file.source)
                 if not draft.make(own):
                     return None
-                file = file._replace(source=Source(file.source.name, draft.text))
+                file = file._replace(source=Source(file.source.name, draft.text, file.folder))
             result.append(file)
         return tuple(result)
 

@@ -98,7 +98,7 @@ def lint(
     named = (document for reading in known for document in reading.documents if type(document) is not TextDocument)
     project = manifest.load_project(charts.expand(named, values_below(engine.site)), find_script)
     known = _marked(known, project)
-    projects = (project, *(manifest.load_project(release) for release in releases))
+    projects = (project, *(manifest.load_project(release)._replace(around=project) for release in releases))
     findings = _distinct(finding for one in projects for finding in engine.judge(one))
     alone = None
     if scripts:

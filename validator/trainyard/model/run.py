@@ -358,7 +358,7 @@ class Project(NamedTuple):
 
     `resources` holds every object, those of the other fields included, and `kinds` the same ones by their kind.
     `unread` holds the places of texts of objects that cannot be read, and `misfits` what the schemas of their kinds
-    refuse.
+    refuse. `around` is the project of the folder with a chart that this project is a release of.
     """
 
     runs: tuple[Run, ...]
@@ -369,6 +369,7 @@ class Project(NamedTuple):
     kinds: Mapping[str, Sequence[Resource]]
     unread: tuple[Place, ...] = ()
     misfits: tuple[Misfit, ...] = ()
+    around: Project | None = None
 
     @property
     def sources(self) -> tuple[Source, ...]:

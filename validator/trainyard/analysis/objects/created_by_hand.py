@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from trainyard.document import opening
 from trainyard.document.disk_answers import remembered
+from trainyard.document.upwards import folders_of
 from trainyard.model.last_index import LastIndex
 from trainyard.startup import pattern
 
@@ -24,6 +26,7 @@ _NAME = pattern(r"[a-z0-9][a-z0-9.-]*")
 # Larger files are no scripts, and a folder of more is a library.
 _MAX_BYTES = 256 * 1024
 _MOST = 32
+_LEVELS = 2
 
 
 def is_created_by_hand(at: Place, name: str) -> bool:
@@ -59,9 +62,8 @@ def _texts(folder: str) -> Iterator[str]:
 
 
 def _find_folders(source: Source) -> tuple[str, ...]:
-    """Returns the folder of a file and the one above; none for a text that is no file."""
-    folder = os.path.dirname(source.name)
-    return (folder, os.path.dirname(folder)) if os.path.isfile(source.name) else ()
+    """Returns the folder of a file and the one above, if it is linted too; none for a text that is no file."""
+    return tuple(islice(folders_of(source), _LEVELS)) if os.path.isfile(source.name) else ()
 
 
 def _find_in_file(source: Source) -> frozenset[str]:

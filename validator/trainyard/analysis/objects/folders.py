@@ -37,6 +37,13 @@ def of_namespace(project: Project, kind: str, namespace: str, near: Place) -> li
     return [one for one in found if distance(one.at, near) <= NESTED] if len(found) <= _MOST else []
 
 
+def is_for_several_clusters(project: Project) -> bool:
+    """True if two folders have a Kustomization of Flux with the same name: each is for a cluster of its own."""
+    folders: dict[tuple[str, str], str] = {}
+    flux = (one for one in project.of_kind("Kustomization") if one.api_version.startswith("kustomize.toolkit."))
+    return any(folders.setdefault((one.namespace, one.name), folder_of(one.at)) != folder_of(one.at) for one in flux)
+
+
 def folder_of(place: Place) -> str:
     """Returns the folder of an object's file; empty for the current one."""
     return place.document.source.name.replace("\\", "/").rpartition("/")[0].removeprefix("./")

@@ -99,7 +99,7 @@ class Project:
         name = file.source.name
         text = self._buffers.get(absolute(self.root, name))
         if text is not None:
-            file = file._replace(source=Source(name, text), fault=None)
+            file = file._replace(source=Source(name, text, file.folder), fault=None)
         known = self._known.get(name)
         if known is None or known._replace(source=file.source) != file or known.source.text != file.source.text:
             known = self._known[name] = file

@@ -5,24 +5,25 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from trainyard.document.disk_answers import remembered
+from trainyard.document.upwards import folders_of
+
+if TYPE_CHECKING:
+    from trainyard.document.source import Source
 
 _RELEASE = re.compile(r"v?([0-9]+(?:\.[0-9]+)+)")
 
 
-def is_of_former_release(path: str) -> bool:
-    """True if a folder of the path is named after a release, and one beside it after a newer one: `1.13` and `1.20`."""
-    folder = os.path.dirname(path)
-    while folder:
-        parent, name = os.path.split(folder)
-        own = _release(name)
-        if own and own < _newest(parent):
-            return True
-        if parent == folder:
-            break
-        folder = parent
-    return False
+def is_of_former_release(source: Source) -> bool:
+    """True if a folder of the file is named after a release, and one beside it after a newer one: `1.13` and `1.20`."""
+    return any(
+        own < _newest(parent)
+        for folder, parent in pairwise(folders_of(source))
+        if (own := _release(os.path.basename(folder)))
+    )
 
 
 def _release(name: str) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainyard.document import fast_yaml, opening, reading
 from trainyard.document.disk_answers import remembered
-from trainyard.document.lookup import items
+from trainyard.document.lookup import items, mapping
 from trainyard.document.source import Source
 from trainyard.startup import pattern
 
@@ -36,17 +36,27 @@ _STEPS = pattern(r"chainsaw-test(?:-[\w-]+)?\.ya?ml")
 _EXPECTED = pattern(r"(?:.+[-_.])?expected(?:[-_][\w-]+)?\.(?:ya?ml|json)")
 _EXPECTED_IN = pattern(r"(?:^|/)tests?/(?:.+/)?(?:expected(?:[-_][\w-]+)?|fixtures|samples)/")
 _ASSERTED = pattern(rb"^[ \t-]*(?:assert|error):\s+file:[ \t]*['\"]?([\w./-]+)", re.MULTILINE)
+# Kinds that need a selector and containers.
+_SELECTING = frozenset(("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"))
 # How many folders above may hold the kustomization of a patch.
 _LEVELS = 2
 _FIXTURES = frozenset(("fixtures", "testdata"))
 
 
 def is_partial(document: Document) -> bool:
-    """True if the document may be a patch: by its name, by a file beside or above that merges, or without an image."""
+    """True if the document may be a patch: by its name, by a file beside or above that merges, or without an image.
+
+    A Deployment without a selector and without containers is one, too.
+    """
     name = document.source.name
     if is_named_patch(document) or _is_beside(_MERGING, os.path.dirname(name)) or _is_patch_from_above(name):
         return True
-    containers = items(document.tree, "spec", "template", "spec", "containers")
+    spec = mapping(document.tree, "spec")
+    pod = mapping(spec, "template", "spec")
+    if pod and document.tree.get("kind") in _SELECTING and "selector" not in spec and "containers" not in pod:
+        # Nobody forgets both.
+        return True
+    containers = items(pod, "containers")
     return bool(containers) and not any(isinstance(one, dict) and "image" in one for one in containers)
 
 

@@ -42,12 +42,17 @@ def nad_config_not_json(network: Network) -> Iterator[Problem]:
     """Report a configuration that Multus cannot parse."""
     if isinstance(_raw(network), dict | list):
         yield Problem(network.config_at, "`config` must be a string with a JSON object, not YAML", HELP)
-    elif network.fault is not None and not has_variable(str(_raw(network))):
+    elif network.fault is not None and not _is_template(str(_raw(network))):
         line = re.search(r"line (\d+)", network.fault)
         at = network.config_at.below(int(line[1]) - 1) if line else network.config_at
         yield Problem(at, f"`config` is not valid JSON: {network.fault.split(': line')[0]}", HELP)
     elif network.config is not None:
         yield from _untyped(network)
+
+
+def _is_template(text: str) -> bool:
+    """True if Flux, envsubst or a program in Go writes a part of the text: no JSON has two braces in a row there."""
+    return has_variable(text) or re.search(r"\{\{-?\s*[.$\w]", text) is not None
 
 
 def _raw(network: Network) -> Any:

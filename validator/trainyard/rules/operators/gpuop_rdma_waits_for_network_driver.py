@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.objects.folders import NESTED, distance
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource
 
 
@@ -37,7 +37,7 @@ def gpuop_rdma_waits_for_network_driver(resource: Resource, context: Context) ->
     rdma = mapping(driver, "rdma")
     if resource.kind != "ClusterPolicy" or driver.get("enabled") is False or rdma.get("enabled") is not True:
         return
-    if rdma.get("useHostMofed") is not True and _network_driver_missing.of(context.project):
+    if rdma.get("useHostMofed") is not True and _is_driver_missing(resource, context.project):
         yield Problem(
             resource.at.child("spec", "driver", "rdma", "enabled"),
             "the GPU driver waits for the network operator's driver, but the NicClusterPolicy has no `ofedDriver`",
@@ -45,10 +45,10 @@ def gpuop_rdma_waits_for_network_driver(resource: Resource, context: Context) ->
         )
 
 
-def _find_missing(project: Project) -> bool:
+def _is_driver_missing(resource: Resource, project: Project) -> bool:
+    """True if no policy of the network operator has the driver, and one near this object is for all nodes."""
     policies = project.of_kind("NicClusterPolicy", "NicNodePolicy")
-    cluster_wide = any(policy.kind == "NicClusterPolicy" for policy in policies)
-    return cluster_wide and not any("ofedDriver" in mapping(policy.tree, "spec") for policy in policies)
-
-
-_network_driver_missing: LastIndex[Project, bool] = LastIndex(_find_missing)
+    if any("ofedDriver" in mapping(policy.tree, "spec") for policy in policies):
+        return False
+    # A folder apart from this one is another example.
+    return any(one.kind == "NicClusterPolicy" and distance(one.at, resource.at) <= NESTED for one in policies)

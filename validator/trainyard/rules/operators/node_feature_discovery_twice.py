@@ -7,13 +7,15 @@ the device plugin of the GPU operator: a running job loses its GPUs.
 
 Keep the one of the GPU operator, and set `nfd.enabled: false` for the other. The rule checks HelmReleases, Argo CD
 Applications and HelmCharts, and the rendered objects of a chart. Objects of one kind, name and namespace are one
-installation in the folders of several clusters.
+installation in the folders of several clusters. If several folders have a Kustomization of Flux with one name, each is
+for a cluster of its own, and folders apart from each other are not compared.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.objects.folders import NESTED, distance, is_for_several_clusters
 from trainyard.analysis.objects.releases import releases
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, text
@@ -41,6 +43,8 @@ def node_feature_discovery_twice(project: Project) -> Iterator[Problem]:
     """A second installation of Node Feature Discovery."""
     found = [*_of_releases(project), *_of_pods(project)]
     for _, at in found[1:]:
+        if is_for_several_clusters(project) and distance(found[0][1], at) > NESTED:
+            continue
         yield Problem(
             at,
             f"Node Feature Discovery is installed twice, also by {found[0][0]}: both change the nodes' labels",

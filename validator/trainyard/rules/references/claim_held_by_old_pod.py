@@ -9,6 +9,8 @@ The rule applies to Deployments of one replica whose claim is in the files. It l
 node, and volumes that are local or shared, such as NFS, by the name of the storage class or the source of the volume.
 A claim without a class counts only if the files have the default class: that of a small cluster is often local.
 
+The first Deployment is reported for each storage class, with the number of the others.
+
 Write `strategy: {type: Recreate}`.
 """
 
@@ -17,10 +19,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.objects.claims import access_modes, claim_of, is_attached_to_node
+from trainyard.analysis.objects.known_objects import Known
 from trainyard.analysis.pods.placement import is_on_one_node
+from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Workload
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Project, Run, Workload
+from trainyard.startup import NamedTuple
+
+_MOST = 8
+
+
+class _Held(NamedTuple):
+    """A claim that the old pod of a Deployment holds; `at` is where the pod names it."""
+
+    run: Run
+    claim: Known
+    at: Place
 
 
 @rule(
@@ -37,23 +53,48 @@ from trainyard.model.run import Workload
     needs=("PersistentVolumeClaim",),
 )
 def claim_held_by_old_pod(run: Workload, context: Context) -> Iterator[Problem]:
-    """Report Deployments that roll on a volume of one node."""
+    """Report Deployments that roll on a volume of one node, the first one of each class of storage."""
+    first, *others = _held_like.of(context.project).get(id(run), ()) or (None,)
+    if first is None:
+        return
+    mode = min(access_modes(first.claim))
+    several = f", as do {len(others)} more Deployments with such claims"
+    more = "" if not others else several if len(others) > 1 else ", as does another Deployment with such a claim"
+    yield Problem(
+        first.at,
+        f"an update starts the new pod while the old one holds claim `{first.claim.name}`, which is {mode}: on "
+        f"another node it waits for ever{more}",
+        "write `strategy: {type: Recreate}`",
+        related=(
+            (first.claim.at.child("spec", "accessModes"), "the access modes"),
+            *((other.at, "another one") for other in others[:_MOST]),
+        ),
+    )
+
+
+def _find(project: Project) -> dict[int, list[_Held]]:
+    """Returns the held claims of each class of storage, by the identity of the first Deployment with one."""
+    classes: dict[str, list[_Held]] = {}
+    for run in project.runs:
+        held = _held(run, project)
+        if held is not None:
+            classes.setdefault(text(held.claim.tree, "spec", "storageClassName"), []).append(held)
+    return {id(alike[0].run): alike for alike in classes.values()}
+
+
+def _held(run: Run, project: Project) -> _Held | None:
     role = run.roles[0] if run.kind == "Deployment" and len(run.roles) == 1 else None
     strategy = mapping(run.spec, "strategy")
     surge = str(mapping(strategy, "rollingUpdate").get("maxSurge", "25%"))
     if role is None or run.spec.get("replicas", 1) != 1 or is_on_one_node(role.pod):
-        return
+        return None
     if text(strategy, "type") not in ("", "RollingUpdate") or surge in ("0", "0%"):
-        return
+        return None
     for volume in role.pod.volumes:
-        claim = claim_of(volume, run, context.project)
-        if claim is not None and is_attached_to_node(claim, context.project):
-            mode = min(access_modes(claim))
-            yield Problem(
-                volume.at.child(volume.kind, "claimName"),
-                f"an update starts the new pod while the old one holds claim `{claim.name}`, which is {mode}: on "
-                "another node it waits for ever",
-                "write `strategy: {type: Recreate}`",
-                related=((claim.at.child("spec", "accessModes"), "the access modes"),),
-            )
-            return
+        claim = claim_of(volume, run, project)
+        if claim is not None and is_attached_to_node(claim, project):
+            return _Held(run, claim, volume.at.child(volume.kind, "claimName"))
+    return None
+
+
+_held_like: LastIndex[Project, dict[int, list[_Held]]] = LastIndex(_find)

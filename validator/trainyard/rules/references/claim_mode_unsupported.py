@@ -31,6 +31,8 @@ NAMES = frozenset((
     "gp2", "gp3", "standard-rwo", "premium-rwo", "managed-csi", "managed-csi-premium", "managed-premium", "local-path",
     "oci-bv",
 ))  # fmt: skip
+# The field of the local path provisioner for a file system that all nodes mount.
+_SHARED = "sharedFileSystemPath"
 
 
 @rule(
@@ -61,6 +63,9 @@ def claim_mode_unsupported(resource: Resource, context: Context) -> Iterator[Pro
     name = text(resource.tree, "spec", "storageClassName")
     if "ReadWriteMany" not in modes or text(resource.tree, "spec", "volumeMode") == "Block":
         return
+    if _SHARED in resource.at.document.source.text:
+        # A comment tells what the provisioner needs for this claim.
+        return
     if name and not text(resource.tree, "spec", "volumeName") and _is_of_disks(name, context.project):
         yield Problem(
             at.child(modes.index("ReadWriteMany")),
@@ -81,7 +86,7 @@ def _is_of_disks(name: str, project: Project) -> bool:
 def _is_shared(project: Project) -> bool:
     """True if a configuration of the local path provisioner makes volumes in a shared file system."""
     configs = (mapping(one.tree, "data") for one in project.of_kind("ConfigMap"))
-    return any("sharedFileSystemPath" in str(text) for data in configs for text in data.values())
+    return any(_SHARED in str(text) for data in configs for text in data.values())
 
 
 _shared: LastIndex[Project, bool] = LastIndex(_is_shared)

@@ -7,6 +7,8 @@ hub; a path such as `/models/llama` is not.
 The rule applies to vLLM and SGLang in containers without `HF_TOKEN`, `HUGGING_FACE_HUB_TOKEN`, `HF_TOKEN_PATH`, another
 `HF_ENDPOINT`, variables from files, or a volume that could hold the token or the model.
 
+The first such server of a file is reported: one Secret serves all.
+
 Set `HF_TOKEN` from a Secret.
 """
 
@@ -18,7 +20,8 @@ from trainyard.analysis.launchers.model_servers import ServerStart, server_start
 from trainyard.analysis.pods.caches import is_offline
 from trainyard.document.document import Place
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Container, Pod
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Container, Pod, Project
 
 # Owners and beginnings of names on the hub whose models are gated.
 GATED = (
@@ -54,13 +57,15 @@ def gated_model_without_token(container: Container, context: Context) -> Iterato
     written = " ".join(script.text for script in container.scripts)
     if any(container.setting(name) is not None or name in written for name in TOKENS) or "hf auth" in written:
         return
+    said, file = _said.of(context.project), container.at.document.source.name
     for start in starts:
-        model = _model(start)
+        model = _model(start) if file not in said else None
         if (
             model is not None
             and model[0].startswith(GATED)
             and "VLLM_USE_MODELSCOPE" not in str(container.tree.get("env"))
         ):
+            said.add(file)
             yield Problem(
                 model[1],
                 f"`{model[0]}` is gated, and nothing gives the container a token: the download ends with 401",
@@ -84,3 +89,11 @@ def _holds_files(pod: Pod, container: Container) -> bool:
         if mount.mount_path != "/dev/shm" and (volume is None or volume.kind not in _EMPTY):  # noqa: S108
             return True
     return False
+
+
+def _nothing(_: Project) -> set[str]:
+    return set()
+
+
+# The files with a finding.
+_said = LastIndex(_nothing)

@@ -6,8 +6,8 @@ the missing object. A RayJob whose `clusterSelector` names no RayCluster waits w
 
 The rule applies if the names differ in a few characters, the defined object is near the job (in the same file or
 folder) and in a fitting namespace, and nothing else in the files refers to it. A name that a command creates, in a
-script or a manual near the file, is no mistake. The name of a claim may also lack
-words of the only unused claim of its file: `fsx-claim` for `fsx-efa-claim`.
+script or a manual near the file, is no mistake, and neither is an optional object with a word more. The name of a
+claim may also lack words of the only unused claim of its file: `fsx-claim` for `fsx-efa-claim`.
 
 Write the same name in both places.
 """
@@ -66,7 +66,7 @@ def reference_misspelt(run: Workload, context: Context) -> Iterator[Problem]:
         # No name of an object has capitals or `_`.
         plain = one.name.lower().replace("_", "-")
         near = plain if plain in unused else closest_match(one.name, unused, RATIO) or _longer(one, project)
-        if near is None or (near != plain and _is_numbered(one.name, near)):
+        if near is None or (near != plain and _is_numbered(one.name, near)) or (one.optional and _has_words(one, near)):
             continue
         meant = [
             known
@@ -88,8 +88,13 @@ def _longer(one: Reference, project: Project) -> str | None:
     near = _unused_claims.of(project).get(one.at.document.source.name, []) if one.kind == _CLAIM else []
     if len(near) != 1:
         return None
-    words, others = set(one.name.split("-")), set(near[0].split("-"))
-    return near[0] if words < others or others < words else None
+    return near[0] if _has_words(one, near[0]) else None
+
+
+def _has_words(one: Reference, near: str) -> bool:
+    """True if a name has all words of the other, and more: a program looks for optional objects under many names."""
+    words, others = set(one.name.split("-")), set(near.split("-"))
+    return words < others or others < words
 
 
 def _is_numbered(one: str, other: str) -> bool:

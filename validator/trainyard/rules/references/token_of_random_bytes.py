@@ -5,13 +5,15 @@ it without a word. The program then sends a token that nobody knows. In a variab
 runtime takes only UTF-8 there, and the container does not start.
 
 The rule decodes values whose key names a token or an API key, and those that pods in the files use as variables. It
-reports what is no UTF-8. It leaves out placeholders, and keys of signatures, which may have any bytes in a file.
+reports what is no UTF-8. It leaves out placeholders, words in capitals, and a value that several keys have. Keys of
+signatures may have any bytes in a file.
 
 Write the text under `stringData`, or encode it: `printf %s TOKEN | base64 -w0`.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from trainyard.analysis.objects.secrets import PLACEHOLDER, TOKEN_NAMES, decoded
@@ -42,12 +44,16 @@ def token_of_random_bytes(resource: Resource, context: Context) -> Iterator[Prob
     if resource.kind != "Secret" or resource.api_version != "v1" or "sops" in resource.tree:
         return
     used = _used.of(context.project).get((resource.namespace, resource.name), set())
-    for name, value in mapping(resource.tree, "data").items():
+    data = mapping(resource.tree, "data")
+    repeated = Counter(value for value in data.values() if isinstance(value, str))
+    for name, value in data.items():
         is_signature = "secret" in name.lower().replace("-", "_").split("_")
         is_token = TOKEN_NAMES.search(str(name)) is not None and not is_signature
         if not isinstance(value, str) or PLACEHOLDER.search(value) or not (is_token or used & {name, _ALL}):
             continue
-        if len(value) >= LEAST and _is_no_text(decoded(value)):
+        # A word in capitals stands for a value that was removed, and so does one for several keys.
+        is_removed = repeated[value] > 1 or (value.isalpha() and value.isupper())
+        if len(value) >= LEAST and not is_removed and _is_no_text(decoded(value)):
             yield Problem(
                 resource.at.child("data", name),
                 f"`{name}` is base64 of bytes that are no text: it looks like the plain value, which was not encoded",

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from trainyard.analysis.objects.known_objects import fitting
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Container
+from trainyard.model.run import Container, Pod
 
 LINES = 2
 
@@ -39,6 +39,8 @@ def variables_from_files(container: Container, context: Context) -> Iterator[Pro
         return
     for number, entry in enumerate(items(container.tree, "envFrom")):
         name, at = text(entry, "configMapRef", "name"), container.at.child("envFrom", number, "configMapRef", "name")
+        if _is_mounted(name, context.pod):
+            continue
         known = fitting(context.project, "ConfigMap", name, run.namespace, at) if name else []
         if len(known) != 1:
             continue
@@ -50,3 +52,10 @@ def variables_from_files(container: Container, context: Context) -> Iterator[Pro
                 "mount it as a volume, and pass the path of the file",
                 related=((known[0].at, "the ConfigMap"),),
             )
+
+
+def _is_mounted(name: str, pod: Pod | None) -> bool:
+    """True if a volume of the pod holds the files, too."""
+    volumes = pod.volumes if pod is not None else ()
+    sources = (one for volume in volumes for one in ({volume.kind: volume.body}, *items(volume.body, "sources")))
+    return any(text(source, "configMap", "name") == name for source in sources)

@@ -10,7 +10,7 @@ against a schema.
 
 With a target such as `kubernetes=1.15`, versions that this release still serves are not reported. Neither is a
 file with the name of a patch that no kustomization names, nor one in a folder such as `1.13` beside `1.20`: it is for
-clusters of its time.
+clusters of its time. `objects-of-old-release` reports many old objects of one folder at once.
 
 Convert the object to the version that the message names.
 """
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.objects.old_releases import is_of_old_release
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.versions import before
 from trainyard.loaders.schemas.former_releases import is_of_former_release
@@ -39,10 +40,10 @@ from trainyard.model.run import Misfit
 )
 def api_version_not_served(misfit: Misfit, context: Context) -> Iterator[Problem]:
     """Report an API version that was removed, unless the target is an older release."""
-    if misfit.fault != "not served" or _is_served(misfit, context):
+    if misfit.fault != "not served" or _is_served(misfit, context) or is_of_old_release(misfit, context.project):
         return
-    path = misfit.at.document.source.name
-    if not is_unused_patch(path) and not is_of_former_release(path):
+    source = misfit.at.document.source
+    if not is_unused_patch(source.name) and not is_of_former_release(source):
         yield Problem(misfit.at, misfit.message, misfit.help)
 
 

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.objects.old_releases import is_of_old_release
 from trainyard.document.document import SetValue
-from trainyard.engine.rule import Problem, rule
+from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Misfit
 
 
@@ -30,8 +31,8 @@ from trainyard.model.run import Misfit
     ),
     fix="unsafe",
 )
-def kind_unknown(misfit: Misfit) -> Iterator[Problem]:
+def kind_unknown(misfit: Misfit, context: Context) -> Iterator[Problem]:
     """Report a kind that its group does not have."""
-    if misfit.fault == "unknown kind":
+    if misfit.fault == "unknown kind" and not is_of_old_release(misfit, context.project):
         edits = (SetValue(misfit.at, misfit.name),) if misfit.name is not None else ()
         yield Problem(misfit.at, misfit.message, misfit.help, edits)

@@ -8,7 +8,8 @@ on the same node and fails again until the job's retries are used up.
 SageMaker HyperPod marks nodes that failed its checks with `sagemaker.amazonaws.com/node-health-status`, and
 charts/node-health those in quarantine with `trainyard/quarantined`.
 
-DaemonSets need such tolerations, and get that of cordoned nodes from their controller; training pods do not. Name the
+DaemonSets need such tolerations, and get that of cordoned nodes from their controller; training pods do not. A pod
+that nothing starts a second time, and a benchmark of nodes such as `all_reduce_perf`, may tolerate everything. Name the
 taints of your GPU nodes, such as `nvidia.com/gpu`. If health checks of your cluster mark bad nodes with other taints,
 add them to the parameter `taints`.
 """
@@ -20,7 +21,7 @@ from collections.abc import Iterator
 from trainyard.analysis.resources.devices import any_rdma, wants_gpu
 from trainyard.document.lookup import items, text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Pod
+from trainyard.model.run import Pod, Run
 from trainyard.startup import NamedTuple
 
 
@@ -53,7 +54,8 @@ def tolerates_cordoned_node(pod: Pod, context: Context) -> Iterator[Problem]:
     """Tolerations of taints that mark bad nodes."""
     if not wants_gpu(pod) and not any_rdma(pod.containers):
         return
-    if context.run is not None and context.run.kind == "DaemonSet":
+    run = context.run
+    if run is not None and (run.kind == "DaemonSet" or _starts_once(run) or _tests(run)):
         return
     for index, toleration in enumerate(items(pod.tree, "tolerations")):
         if not isinstance(toleration, dict) or toleration.get("effect") not in (None, "", "NoSchedule"):
@@ -73,3 +75,15 @@ def tolerates_cordoned_node(pod: Pod, context: Context) -> Iterator[Problem]:
                 f"the pod tolerates {key}, so it can run on nodes that are marked as bad",
                 "remove it",
             )
+
+
+def _starts_once(run: Run) -> bool:
+    """True for a pod without a controller, and for a job without a retry."""
+    policy = text(run.spec, "template", "spec", "restartPolicy")
+    return run.kind == "Pod" or (run.kind == "Job" and run.spec.get("backoffLimit") == 0 and policy == "Never")
+
+
+def _tests(run: Run) -> bool:
+    """True if a container of the run starts a benchmark of the network, which also proves nodes out of service."""
+    words = (word for container in run.containers for command in container.commands for word in command.words)
+    return any(word.endswith("_perf") for word in words)
