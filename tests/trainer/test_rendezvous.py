@@ -48,11 +48,10 @@ class Endpoint:
         if number == signal.SIGKILL:
             self.process.join()
 
-    def handler(self, **settings: str) -> OutlivingHandler:
+    def handler(self, host: str = "127.0.0.1", local: str | None = "127.0.0.1", **settings: str) -> OutlivingHandler:
         """Returns the handler of an agent."""
         conf = {"is_host": "false", "last_call_timeout": "1", "keep_alive_interval": "1", **settings}
-        params = RendezvousParameters(BACKEND, f"127.0.0.1:{self.port}", "run", 1, 2, "127.0.0.1", **conf)
-        return OutlivingHandler(params)
+        return OutlivingHandler(RendezvousParameters(BACKEND, f"{host}:{self.port}", "run", 1, 2, local, **conf))
 
     def join(self, **settings: str) -> OutlivingHandler:
         """Returns the handler of an agent that has joined a round alone."""
@@ -126,6 +125,18 @@ def test_the_store_of_a_round_fails_at_once_when_it_is_lost(
 
     with pytest.raises(RuntimeError, match="the rendezvous store is gone"):
         store.get("key")
+
+
+@pytest.mark.parametrize("shared", ["0", "1"])
+def test_ranks_get_an_address_because_the_name_of_a_pod_may_leave_the_dns(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, shared: str
+) -> None:
+    monkeypatch.setenv("TORCH_DISABLE_SHARE_RDZV_TCP_STORE", shared)
+    handlers = [endpoint.handler("localhost", None) for _ in range(2)]
+    with ThreadPoolExecutor() as pool:
+        found = list(pool.map(OutlivingHandler.next_rendezvous, handlers))
+    assert {one.bootstrap_store_info.master_addr for one in found} <= {"127.0.0.1", "::1"}
+    assert len({one.bootstrap_store_info.master_port for one in found}) == 1
 
 
 def test_an_agent_that_the_others_left_out_joins_them_again(endpoint: Endpoint) -> None:

@@ -19,7 +19,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_address_is_that_from_which_the_first_store_is_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MASTER_ADDR", "127.0.0.1")
-    assert store._address_towards("127.0.0.1") == "127.0.0.1"
+    assert store.address_towards("127.0.0.1") == "127.0.0.1"
 
 
 def test_a_name_that_the_dns_lacks_for_a_moment_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,7 +32,7 @@ def test_a_name_that_the_dns_lacks_for_a_moment_is_waited_for(monkeypatch: pytes
         return resolve("127.0.0.1", *arguments, **options)
 
     monkeypatch.setattr(socket, "getaddrinfo", late)
-    assert store._address_towards("localhost") in ("127.0.0.1", "::1")
+    assert store.address_towards("localhost") in ("127.0.0.1", "::1")
     assert asked[:4] == ["localhost"] * 4
 
 

@@ -21,6 +21,7 @@ from torch.distributed.elastic.rendezvous import (
     RendezvousHandler,
     RendezvousInfo,
     RendezvousParameters,
+    RendezvousStoreInfo,
     RendezvousTimeoutError,
     dynamic_rendezvous,
     rendezvous_handler_registry,
@@ -28,6 +29,8 @@ from torch.distributed.elastic.rendezvous import (
 from torch.distributed.elastic.rendezvous.c10d_rendezvous_backend import DEFAULT_PORT, create_backend
 from torch.distributed.elastic.rendezvous.dynamic_rendezvous import create_handler
 from torch.distributed.elastic.rendezvous.utils import parse_rendezvous_endpoint
+
+from .store import address_towards
 
 BACKEND = "c10d-outlived"
 
@@ -44,6 +47,7 @@ _KEPT_SECONDS = 1.0
 # Of all nodes together, which is no load for the store. More nodes look once per second each, as with torch.
 _LOOKS_PER_SECOND = 100
 _LEAST_DELAY = 0.1
+_ADDRESS = "address"
 
 Result = TypeVar("Result")
 
@@ -89,6 +93,7 @@ class OutlivingHandler(RendezvousHandler):
             try:
                 # No variable refers to the handler, so that it goes when it is lost.
                 found = self._wait_for_handler(deadline).next_rendezvous()
+                ranks_store = _ranks_store(found, self._params)
             # The first is that of the handler, the second that of the store itself.
             except (RendezvousConnectionError, RuntimeError):
                 if time.monotonic() > deadline:
@@ -96,7 +101,7 @@ class OutlivingHandler(RendezvousHandler):
                 self._lose()
                 continue
             self._store = _StoreOfRound(found.store)
-            return RendezvousInfo(self._store, found.rank, found.world_size, found.bootstrap_store_info)  # type: ignore[arg-type]
+            return RendezvousInfo(self._store, found.rank, found.world_size, ranks_store)  # type: ignore[arg-type]
 
     def num_nodes_waiting(self) -> int:
         """Returns the number of nodes that wait for the next round; 0 without a store.
@@ -257,6 +262,18 @@ def _waiting(handler: RendezvousHandler) -> int:
     waiting = int(handler.num_nodes_waiting())
     participants = handler._state_holder.state.participants  # type: ignore[attr-defined]
     return waiting if handler._this_node in participants else max(1, waiting)  # type: ignore[attr-defined]
+
+
+def _ranks_store(found: RendezvousInfo, params: RendezvousParameters) -> RendezvousStoreInfo:
+    """Returns where the store of the ranks is: at an address, where torch has a name.
+
+    The DNS has no name for a pod until seconds after its node is ready again, and all ranks would wait for it.
+    """
+    if found.rank == 0:
+        host, _ = parse_rendezvous_endpoint(params.endpoint, default_port=DEFAULT_PORT)
+        found.store.set(_ADDRESS, params.local_addr or address_towards(host))
+    address = found.store.get(_ADDRESS).decode()
+    return RendezvousStoreInfo(address, found.bootstrap_store_info.master_port)
 
 
 def _find(params: RendezvousParameters) -> RendezvousHandler:

@@ -52,7 +52,7 @@ def host_backup() -> str:
     Raises:
         TrainerError: The host of the store of the ranks has no address.
     """
-    own = _address_towards(_own_address()[0])
+    own = address_towards(_own_address()[0])
     return f"{_host(own, 0)} {own}"
 
 
@@ -60,6 +60,26 @@ def split_address(address: str) -> tuple[str, int]:
     """Returns the host and the port of an address that `host_backup` has returned."""
     port, host = address.split(" ")
     return host, int(port)
+
+
+def address_towards(host: str) -> str:
+    """Returns the address of this machine from which `host` is reached.
+
+    Raises:
+        TrainerError: The host has no address.
+    """
+    deadline = time.monotonic() + _CONNECT_SECONDS
+    while True:
+        try:
+            family = socket.getaddrinfo(host, _ANY_PORT, type=socket.SOCK_DGRAM)[0][0]
+            with socket.socket(family, socket.SOCK_DGRAM) as route:
+                route.connect((host, _ANY_PORT))  # sends nothing
+                return str(route.getsockname()[0])
+        except OSError as error:
+            # A pod has no name in the DNS for some seconds after its node was not ready.
+            if time.monotonic() > deadline:
+                raise TrainerError(f"cannot find {host}: {error.strerror}: check the DNS of the cluster") from error
+        time.sleep(_RETRY_SECONDS)
 
 
 def _wait_for_listener(host: str, port: int) -> None:
@@ -109,19 +129,3 @@ def _store(host: str, port: int, *, is_master: bool = False, timeout_seconds: fl
 
 def _own_address() -> tuple[str, int]:
     return os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
-
-
-def _address_towards(host: str) -> str:
-    """Returns the address of this machine from which `host` is reached."""
-    deadline = time.monotonic() + _CONNECT_SECONDS
-    while True:
-        try:
-            family = socket.getaddrinfo(host, _ANY_PORT, type=socket.SOCK_DGRAM)[0][0]
-            with socket.socket(family, socket.SOCK_DGRAM) as route:
-                route.connect((host, _ANY_PORT))  # sends nothing
-                return str(route.getsockname()[0])
-        except OSError as error:
-            # A pod has no name in the DNS for some seconds after its node was not ready.
-            if time.monotonic() > deadline:
-                raise TrainerError(f"cannot find {host}: {error.strerror}: check the DNS of the cluster") from error
-        time.sleep(_RETRY_SECONDS)
