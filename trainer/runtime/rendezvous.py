@@ -272,8 +272,9 @@ def _ranks_store(found: RendezvousInfo, params: RendezvousParameters) -> Rendezv
     if found.rank == 0:
         host, _ = parse_rendezvous_endpoint(params.endpoint, default_port=DEFAULT_PORT)
         found.store.set(_ADDRESS, params.local_addr or address_towards(host))
-    address = found.store.get(_ADDRESS).decode()
-    return RendezvousStoreInfo(address, found.bootstrap_store_info.master_port)
+    told = found.bootstrap_store_info
+    assert told  # noqa: S101 - torch's handler of c10d always tells it
+    return RendezvousStoreInfo(found.store.get(_ADDRESS).decode(), told.master_port)
 
 
 def _find(params: RendezvousParameters) -> RendezvousHandler:
