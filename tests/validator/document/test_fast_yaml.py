@@ -61,7 +61,8 @@ def test_both_parsers_read_files_alike(family: str) -> None:
 def test_the_fast_parser_reads_most_simple_manifests() -> None:
     texts = [path.read_text(encoding="utf-8") for path in FILES if path.name.endswith(".good.yaml")]
     taken = [text for text in texts if fast_yaml.read_plain(Source("run.yaml", text)) is not None]
-    assert len(taken) > len(texts) / 4
+    # Cases of newer rules have more flow collections and blocks of text, which it declines.
+    assert len(taken) > len(texts) / 5
 
 
 @given(st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(WORDS), st.integers(0, 4)), min_size=1, max_size=6))

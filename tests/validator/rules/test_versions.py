@@ -31,13 +31,15 @@ RELEASES: dict[str, tuple[tuple[int, ...], ...]] = {
     "kubernetes": ((1, 27), (1, 34)),
     "kueue": ((0, 14), (0, 16, 9), (0, 17), (0, 19, 2)),
 }  # fmt: skip
-# The words by which a rule asks for a version.
+# The words by which a rule asks for a version; a feature gate is one of Kubernetes or of Kueue.
+_GATES = "gates_of(project, context.target)"
+_NODE = "beside(context.project, resource, context.target)"
 ASKS = {
     "nccl": ("versions.nccl(", "target.nccl"),
     "torch": ("versions.torch(", "target.torch"),
     "trainer": ("target.trainer",),
-    "kubernetes": ("target.kubernetes",),
-    "kueue": ("target.kueue",),
+    "kubernetes": ("target.kubernetes", _GATES, _NODE),
+    "kueue": ("target.kueue", _GATES),
 }
 Found = dict[tuple[int, int, str], tuple[Any, ...]]
 

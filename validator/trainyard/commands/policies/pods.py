@@ -47,6 +47,12 @@ _TOLERATED = (
     f"o.?operator.orValue('') == 'Exists') || (o.?key.orValue('') in {_TAINTS} && "
     "(o.?operator.orValue('') == 'Exists' || o.?value.orValue('') == '')))"
 )
+# Nothing starts such a pod a second time on the bad node.
+_ONCE = (
+    "object.kind == 'Pod' && object.metadata.?ownerReferences.orValue([]).size() == 0 || object.kind == 'Job' && "
+    "object.spec.?backoffLimit.orValue(6) == 0 && object.spec.?template.?spec.?restartPolicy.orValue('') == 'Never'"
+)
+_BENCHMARK = "(c.?command.orValue([]) + c.?args.orValue([])).exists(w, w.contains('_perf'))"
 _ANNOTATIONS = "t.?metadata.?annotations.orValue({})"
 
 # The validations of each rule; all have the variable `templates`.
@@ -102,7 +108,8 @@ PODS: dict[str, tuple[str, ...]] = {
         f"in {literal(kueue_topology_conflict.BOOLEANS)})",
     ),
     "tolerates-cordoned-node": (
-        "object.kind == 'DaemonSet' || "
+        f"object.kind == 'DaemonSet' || {_ONCE} || "
+        f"variables.templates.exists(t, t.?spec.?containers.orValue([]).exists(c, {_BENCHMARK})) || "
         f"variables.templates.all(t, !t.?spec.?containers.orValue([]).exists(c, {_ASKS}) || "
         f"t.?spec.?tolerations.orValue([]).all(o, {_TOLERATED}))",
     ),
