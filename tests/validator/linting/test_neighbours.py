@@ -207,23 +207,7 @@ spec:
         - {name: store, image: "registry.example.com/store:1", volumeMounts: [{name: data, mountPath: /data}]}
       volumes: [{name: data, persistentVolumeClaim: {claimName: store}}]
 """
-STORE = """apiVersion: v1
-kind: PersistentVolumeClaim
-metadata: {name: store}
-spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 5Gi}}}
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: store}
-spec:
-  selector: {matchLabels: {app: store}}
-  template:
-    metadata: {labels: {app: store}}
-    spec:
-      containers:
-        - {name: store, image: "registry.example.com/store:1", volumeMounts: [{name: data, mountPath: /data}]}
-      volumes: [{name: data, persistentVolumeClaim: {claimName: store}}]
-"""
+STORE = HELD.replace("storageClassName: gp3, ", "")
 DEFAULT_CLASS = """apiVersion: storage.k8s.io/v1
 kind: StorageClass
 metadata: {name: disks, annotations: {storageclass.kubernetes.io/is-default-class: "true"}}
