@@ -44,6 +44,10 @@ def test_the_wheel_holds_the_data_that_rules_and_loaders_read(wheel: zipfile.Zip
     modules = {f"{rule.module.replace('.', '/')}.py" for rule in registry.rules()}
     assert modules <= names
     assert {"trainyard/py.typed", "trainyard/facts/nccl/variables.csv"} <= names
+    package = ROOT / "validator" / "trainyard"
+    data = {path for path in package.rglob("*") if path.suffix in (".csv", ".html", ".txt", ".typed")}
+    kept = {path for path in data if "cases" not in path.parts}
+    assert {path.relative_to(package.parent).as_posix() for path in kept} - names == set()
     assert not [name for name in names if "/cases/" in name or "/tests/" in name or "/ci/" in name]
 
 
