@@ -60,7 +60,7 @@ def test_the_only_value(name: str, version: facts.Version, only: bool | None) ->
 
 @pytest.mark.parametrize("program", facts.TITLES)
 def test_the_tables_are_whole(program: str) -> None:
-    gates = facts.gates_of(program)
+    gates = facts.table_of(program)
     assert gates.stages
     assert gates.newest
     for name, stages in gates.stages.items():
@@ -71,7 +71,7 @@ def test_the_tables_are_whole(program: str) -> None:
 
 
 def test_the_needs_of_kueue_are_gates() -> None:
-    known = facts.gates_of(facts.KUEUE).stages
+    known = facts.table_of(facts.KUEUE).stages
     assert {name for need in NEEDS for name in (need.gate, need.other)} <= known.keys()
 
 

@@ -80,20 +80,30 @@ class Fault(NamedTuple):
     is_early: bool = False
 
 
-def gates_of(program: str) -> Gates:
+@functools.cache
+def table_of(program: str) -> Gates:
     """Returns the gates of a program."""
-    return _read(program)
+    stages: dict[str, dict[Version, Stage]] = {}
+    newest: dict[Version, int] = {}
+    for line in _lines(f"{program}.txt", f"{program}.former.txt"):
+        name, _, written = line.partition("\t")
+        if written:
+            read = map(_stage, written.split(", "))
+            stages.setdefault(name, {}).update((stage.since, stage) for stage in read)
+        elif name.startswith("@"):
+            newest |= {version[:2]: (*version, _ANY)[2] for version in map(_version, name[1:].split())}
+    return Gates({name: tuple(sorted(found.values())) for name, found in stages.items()}, newest)
 
 
 def unknown(program: str, name: str, version: Version) -> Fault | None:
     """Returns why a version does not know a gate; None if it may know it."""
-    gates = gates_of(program)
+    gates = table_of(program)
     stages = gates.stages.get(name)
     if name in _OF_STAGES:
         return None
     if stages is None:
         # Most programs have the gates of the libraries of Kubernetes as well.
-        is_shared = program != KUBEADM and name in gates_of(KUBERNETES).stages
+        is_shared = program != KUBEADM and name in table_of(KUBERNETES).stages
         return None if is_shared or not gates.covers(version) else Fault(None)
     now = gates.at(name, version)
     if now is not None:
@@ -105,35 +115,21 @@ def unknown(program: str, name: str, version: Version) -> Fault | None:
 
 def locked(program: str, name: str, version: Version) -> bool | None:
     """Returns the only value that a version takes for a gate; None if it takes both."""
-    stage = gates_of(program).at(name, version)
+    stage = table_of(program).at(name, version)
     return stage.is_on if stage is not None and stage.is_locked and not stage.is_gone else None
 
 
 def default(program: str, name: str, version: Version) -> bool | None:
     """Returns the default of a gate in a version; None if the version does not know it."""
-    stage = gates_of(program).at(name, version)
+    stage = table_of(program).at(name, version)
     return stage.is_on if stage is not None and not stage.is_gone else None
 
 
 @functools.cache
 def known(program: str, version: Version | None) -> frozenset[str]:
     """Returns the gates that a version knows; all of them without a version."""
-    stages = gates_of(program).stages
+    stages = table_of(program).stages
     return frozenset(name for name in stages if version is None or default(program, name, version) is not None)
-
-
-@functools.cache
-def _read(program: str) -> Gates:
-    stages: dict[str, dict[Version, Stage]] = {}
-    newest: dict[Version, int] = {}
-    for line in _lines(f"{program}.txt", f"{program}.former.txt"):
-        name, _, written = line.partition("\t")
-        if written:
-            read = map(_stage, written.split(", "))
-            stages.setdefault(name, {}).update((stage.since, stage) for stage in read)
-        elif name.startswith("@"):
-            newest |= {version[:2]: (*version, _ANY)[2] for version in map(_version, name[1:].split())}
-    return Gates({name: tuple(sorted(found.values())) for name, found in stages.items()}, newest)
 
 
 def _lines(*files: str) -> Iterator[str]:

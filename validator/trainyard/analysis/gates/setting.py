@@ -9,6 +9,7 @@ from typing import Any
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.facts.feature_gates import Version
+from trainyard.facts.programs.go_words import FALSE, TRUE
 from trainyard.startup import NamedTuple, pattern
 
 FLAG = "feature-gates"
@@ -16,11 +17,7 @@ FLAG = "feature-gates"
 _MOST, _LONGEST = 512, 1 << 14
 _NAME = pattern(r"[A-Za-z][A-Za-z0-9]*")
 _RELEASE = pattern(r"v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?![\d.])(?!.*(?:alpha|beta|rc))[-+\w.]*")
-# Source: Go 1.26 strconv.ParseBool.
-_WORDS = {
-    **dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True),
-    **dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False),
-}
+_WORDS = dict.fromkeys(TRUE, True) | dict.fromkeys(FALSE, False)
 
 
 class Written(NamedTuple):

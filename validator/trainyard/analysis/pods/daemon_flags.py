@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from trainyard.analysis.pods.daemon_releases import Start
 from trainyard.engine.suggestions import closest_match, format_list
 from trainyard.facts.programs.daemons import LIBRARY_SWITCHES, Daemon, Flag, Minor, flags, library_flags
+from trainyard.facts.programs.go_words import BOOLEANS
 from trainyard.startup import NamedTuple, pattern
 
 _NAME = pattern(r"-{1,2}[A-Za-z][\w.-]*\Z")
@@ -21,7 +22,6 @@ _NUMBER = pattern(
     r"[-+]?(?:[\d_]+\.?[\d_]*|\.\d[\d_]*)(?:[eE][-+]?\d+)?\Z|[-+]?(?i:inf(?:inity)?|nan|0x[\da-f_.p+-]+)\Z"
 )
 _DIGITS = pattern(r"\d+\Z")
-_SWITCH = frozenset(("1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False"))
 _A = {"b": "`true` or `false`", "d": "a duration", "i": "an integer", "u": "an integer", "f": "a number"}
 _VARIABLE = ("$", "{", "<")
 # Longer values are no numbers and switches.
@@ -125,7 +125,7 @@ def _takes(takes: str, value: str) -> bool:
     if takes[0] == "=":
         return value in takes[1:].split("|")
     if takes == "b":
-        return value in _SWITCH
+        return value in BOOLEANS
     form = {"d": _DURATION, "i": _INTEGER, "u": _INTEGER, "f": _NUMBER}.get(takes)
     return form is None or form.match(value) is not None
 

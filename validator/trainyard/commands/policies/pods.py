@@ -14,6 +14,7 @@ from trainyard.commands.policies.kinds import WITH_PODS
 from trainyard.facts.hardware.devices import ACCELERATORS, RDMA
 from trainyard.facts.jobs.kueue import TOPOLOGY_REQUESTS, UNCONSTRAINED
 from trainyard.facts.nccl import levels, lists, numbers
+from trainyard.facts.programs.go_words import BOOLEANS
 from trainyard.rules.memory import shm_host_path
 from trainyard.rules.nccl import (
     nccl_debug_level_invalid,
@@ -22,7 +23,7 @@ from trainyard.rules.nccl import (
     nccl_value_out_of_range,
     nccl_word_boolean,
 )
-from trainyard.rules.topology import kueue_topology_conflict, tolerates_cordoned_node
+from trainyard.rules.topology import tolerates_cordoned_node
 
 _ENDINGS = " || ".join(f"e.name.endsWith({literal(end)})" for end in numbers.SWITCHES)
 _SWITCHES = f"e.?name.orValue('').startsWith('NCCL_') && ({_ENDINGS}) && !({named(nccl_word_boolean.BOOLEANS)})"
@@ -104,8 +105,7 @@ PODS: dict[str, tuple[str, ...]] = {
     ),
     "kueue-topology-conflict": (
         f"variables.templates.all(t, {literal(TOPOLOGY_REQUESTS)}.filter(n, n in {_ANNOTATIONS}).size() <= 1)",
-        f"variables.templates.all(t, {_ANNOTATIONS}[?{literal(UNCONSTRAINED)}].orValue('true') "
-        f"in {literal(kueue_topology_conflict.BOOLEANS)})",
+        f"variables.templates.all(t, {_ANNOTATIONS}[?{literal(UNCONSTRAINED)}].orValue('true') in {literal(BOOLEANS)})",
     ),
     "tolerates-cordoned-node": (
         f"object.kind == 'DaemonSet' || {_ONCE} || "

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from trainyard.analysis.objects.folders import NESTED, distance
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource
 
 
@@ -47,8 +48,15 @@ def gpuop_rdma_waits_for_network_driver(resource: Resource, context: Context) ->
 
 def _is_driver_missing(resource: Resource, project: Project) -> bool:
     """True if no policy of the network operator has the driver, and one near this object is for all nodes."""
-    policies = project.of_kind("NicClusterPolicy", "NicNodePolicy")
-    if any("ofedDriver" in mapping(policy.tree, "spec") for policy in policies):
-        return False
     # A folder apart from this one is another example.
-    return any(one.kind == "NicClusterPolicy" and distance(one.at, resource.at) <= NESTED for one in policies)
+    return any(distance(one.at, resource.at) <= NESTED for one in _without_driver.of(project))
+
+
+def _find_without_driver(project: Project) -> list[Resource]:
+    """Returns the policies for all nodes, one for each file; none if any policy has the driver."""
+    if any("ofedDriver" in mapping(one.tree, "spec") for one in project.of_kind("NicClusterPolicy", "NicNodePolicy")):
+        return []
+    return list({one.at.document.source.name: one for one in project.of_kind("NicClusterPolicy")}.values())
+
+
+_without_driver: LastIndex[Project, list[Resource]] = LastIndex(_find_without_driver)

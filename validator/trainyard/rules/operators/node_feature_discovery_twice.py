@@ -42,8 +42,9 @@ OWN = "node-feature-discovery"
 def node_feature_discovery_twice(project: Project) -> Iterator[Problem]:
     """A second installation of Node Feature Discovery."""
     found = [*_of_releases(project), *_of_pods(project)]
+    is_divided = len(found) > 1 and is_for_several_clusters(project)
     for _, at in found[1:]:
-        if is_for_several_clusters(project) and distance(found[0][1], at) > NESTED:
+        if is_divided and distance(found[0][1], at) > NESTED:
             continue
         yield Problem(
             at,

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 
 from trainyard.analysis.objects.known_objects import everywhere
 from trainyard.document.lookup import items, mapping, text
+from trainyard.document.source import Source
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource
@@ -63,8 +64,7 @@ def claim_mode_unsupported(resource: Resource, context: Context) -> Iterator[Pro
     name = text(resource.tree, "spec", "storageClassName")
     if "ReadWriteMany" not in modes or text(resource.tree, "spec", "volumeMode") == "Block":
         return
-    if _SHARED in resource.at.document.source.text:
-        # A comment tells what the provisioner needs for this claim.
+    if _is_told.of(resource.at.document.source):
         return
     if name and not text(resource.tree, "spec", "volumeName") and _is_of_disks(name, context.project):
         yield Problem(
@@ -90,3 +90,5 @@ def _is_shared(project: Project) -> bool:
 
 
 _shared: LastIndex[Project, bool] = LastIndex(_is_shared)
+# A comment tells what the provisioner needs for the claims of a file.
+_is_told: LastIndex[Source, bool] = LastIndex(lambda source: _SHARED in source.text)

@@ -22,6 +22,7 @@ from trainyard.document.document import Place
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Container, Pod, Project
+from trainyard.startup import NamedTuple
 
 # Owners and beginnings of names on the hub whose models are gated.
 GATED = (
@@ -36,6 +37,14 @@ TOKENS = (
 _EMPTY = ("emptyDir", "downwardAPI")
 
 
+class _Server(NamedTuple):
+    """A server that nothing gives a token; `at` is where it names its gated model."""
+
+    container: Container
+    model: str
+    at: Place
+
+
 @rule(
     code="RF036",
     severity="warning",
@@ -48,29 +57,41 @@ _EMPTY = ("emptyDir", "downwardAPI")
     needs=("meta-llama/", "google/gemma"),
 )
 def gated_model_without_token(container: Container, context: Context) -> Iterator[Problem]:
-    """Report servers that may not download their model."""
-    if context.pod is None or not container.image or "initContainers" in context.pod.tree:
-        return
+    """Report servers that may not download their model, the first one of each file."""
+    first = _first_servers.of(context.project).get(container.at.document.source.name)
+    if first is not None and first.container is container:
+        yield Problem(
+            first.at,
+            f"`{first.model}` is gated, and nothing gives the container a token: the download ends with 401",
+            "set HF_TOKEN from a Secret",
+        )
+
+
+def _find_first_servers(project: Project) -> dict[str, _Server]:
+    found: dict[str, _Server] = {}
+    for run in project.runs:
+        for role in run.roles:
+            for container in (*role.pod.containers, *role.pod.init_containers):
+                file = container.at.document.source.name
+                server = _server_without_token(container, role.pod) if file not in found else None
+                if server is not None:
+                    found[file] = server
+    return found
+
+
+def _server_without_token(container: Container, pod: Pod) -> _Server | None:
+    if not container.image or "initContainers" in pod.tree:
+        return None
     starts = server_starts(container)
-    if not starts or container.tree.get("envFrom") or is_offline(container) or _holds_files(context.pod, container):
-        return
+    if not starts or container.tree.get("envFrom") or is_offline(container) or _holds_files(pod, container):
+        return None
     written = " ".join(script.text for script in container.scripts)
     if any(container.setting(name) is not None or name in written for name in TOKENS) or "hf auth" in written:
-        return
-    said, file = _said.of(context.project), container.at.document.source.name
-    for start in starts:
-        model = _model(start) if file not in said else None
-        if (
-            model is not None
-            and model[0].startswith(GATED)
-            and "VLLM_USE_MODELSCOPE" not in str(container.tree.get("env"))
-        ):
-            said.add(file)
-            yield Problem(
-                model[1],
-                f"`{model[0]}` is gated, and nothing gives the container a token: the download ends with 401",
-                "set HF_TOKEN from a Secret",
-            )
+        return None
+    if "VLLM_USE_MODELSCOPE" in str(container.tree.get("env")):
+        return None
+    models = (model for model in map(_model, starts) if model is not None and model[0].startswith(GATED))
+    return next((_Server(container, *model) for model in models), None)
 
 
 def _model(start: ServerStart) -> tuple[str, Place] | None:
@@ -91,9 +112,4 @@ def _holds_files(pod: Pod, container: Container) -> bool:
     return False
 
 
-def _nothing(_: Project) -> set[str]:
-    return set()
-
-
-# The files with a finding.
-_said = LastIndex(_nothing)
+_first_servers: LastIndex[Project, dict[str, _Server]] = LastIndex(_find_first_servers)

@@ -46,7 +46,7 @@ def feature_gate_unknown(project: Project, context: Context) -> Iterator[Problem
     """Report gates that the release of a program does not know."""
     compared = 0
     for gate in gates_of(project, context.target):
-        compared += gate.name not in facts.gates_of(gate.program).stages
+        compared += gate.name not in facts.table_of(gate.program).stages
         found = _problem(gate) if compared < _MOST else None
         if found is not None:
             yield Problem(gate.at, *found)
@@ -57,7 +57,7 @@ def _problem(gate: Gate) -> tuple[str, str] | None:
     fault = facts.unknown(gate.program, gate.name, gate.version) if gate.version is not None else None
     if fault is None:
         return _misspelt(gate)
-    if gate.program == facts.KUBEADM and gate.name in facts.gates_of(facts.KUBERNETES).stages:
+    if gate.program == facts.KUBEADM and gate.name in facts.table_of(facts.KUBERNETES).stages:
         return f"`{gate.name}` is no feature gate of kubeadm, which refuses its configuration", (
             "write it into `feature-gates` under `extraArgs` of the components, or into the KubeletConfiguration"
         )
@@ -80,7 +80,7 @@ def _consequence(gate: Gate) -> str:
 
 def _misspelt(gate: Gate) -> tuple[str, str] | None:
     """Returns the message and the help for a gate of no release whose name is almost that of a known one."""
-    if gate.name in facts.gates_of(gate.program).stages or gate.name in facts.gates_of(facts.KUBERNETES).stages:
+    if gate.name in facts.table_of(gate.program).stages or gate.name in facts.table_of(facts.KUBERNETES).stages:
         return None
     near = closest_match(gate.name, facts.known(gate.program, gate.version), _MISSPELT)
     if near is None or near[:-1] == gate.name or gate.name[:-1] == near:

@@ -16,10 +16,8 @@ from collections.abc import Iterator
 
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts.jobs.kueue import TOPOLOGY_REQUESTS, UNCONSTRAINED
+from trainyard.facts.programs.go_words import BOOLEANS
 from trainyard.model.run import Pod
-
-# The values that Go's strconv.ParseBool accepts.
-BOOLEANS = ("1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False")
 
 
 @rule(
