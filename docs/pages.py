@@ -98,7 +98,7 @@ def _reported(rule: Rule) -> list[str]:
         option = " --unsafe" if rule.fix == "unsafe" else ""
         changes = _changes(case.text, cases.fixed(case, findings))
         parts += [f"`trainyard fix{option}` changes:", _block("diff", changes)]
-    return [*parts, f"`{EXAMPLE}`:", _block("yaml", case.text)]
+    return [*parts, f"`{case.source.name}`:", _block("yaml", case.text)]
 
 
 def _accepted(rule: Rule) -> list[str]:
@@ -135,9 +135,9 @@ def _printed(rule: Rule, case: Case, findings: Sequence[Finding]) -> str:
         *([f"--profile {case.profile}"] if case.profile else []),
         *([f"--site {Path(case.site.document.source.name).name}"] if case.site else []),
     ]
-    report = Report(tuple(findings), (), (str(EXAMPLE),), NOTHING)
+    report = Report(tuple(findings), (), (case.source.name,), NOTHING)
     printed = text.render(report, (rule,), Style()).replace(f"{registry.folder() / 'site' / 'cases'}/", "")
-    return " ".join(["$ trainyard lint", str(EXAMPLE), *options]) + f"\n{printed}"
+    return " ".join(["$ trainyard lint", case.source.name, *options]) + f"\n{printed}"
 
 
 def _block(language: str, content: str) -> str:

@@ -41,7 +41,9 @@ def test_the_command_of_a_page_prints_what_the_page_shows(
     at = next(number for number, block in enumerate(found) if block.startswith("$ trainyard lint"))
     command, _, printed = found[at].partition("\n")
     example = next(block for block in found[at + 1 :] if not block.startswith("@@ "))
-    Path("example.yaml").write_text(example, encoding="utf-8")
+    path = Path(shlex.split(command)[3])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(example, encoding="utf-8")
     if site := re.search(r"--site (\S+)", command):
         Path(site[1]).write_text(found[at - 1], encoding="utf-8")
 
