@@ -7,7 +7,7 @@ import pytest
 from trainyard.analysis.gates.setting import of_image, release
 from trainyard.facts import feature_gates as facts
 from trainyard.facts.feature_gates import Fault
-from trainyard.facts.jobs.kueue_gates import NEEDS
+from trainyard.facts.jobs.kueue_gates import REQUIREMENTS
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_the_tables_are_whole(program: str) -> None:
 
 def test_the_needs_of_kueue_are_gates() -> None:
     known = facts.table_of(facts.KUEUE).stages
-    assert {name for need in NEEDS for name in (need.gate, need.other)} <= known.keys()
+    assert {name for need in REQUIREMENTS for name in (need.gate, need.other)} <= known.keys()
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def gates_of(project: Project, target: Target) -> Iterator[Gate]:
         yield gate if gate.version is not None else gate._replace(version=wanted.get(gate.program))
 
 
-def beside(project: Project, resource: Resource, target: Target) -> Version | None:
+def kubernetes_of(project: Project, resource: Resource, target: Target) -> Version | None:
     """Returns the version of Kubernetes for the configuration of a component: that of its file, or the target."""
     found = _stated.of(project).get(resource.at.document.source.name)
     if found is None and resource.kind == _CONFIGURATION_OF_PROXY:
@@ -43,7 +43,7 @@ def _all(project: Project) -> Iterator[Gate]:
         if resource.kind == "Configuration" and resource.api_version.startswith("config.kueue.x-k8s.io"):
             yield from programs.of_kueue(resource.tree, resource.at, kueue_of(project, None))
         else:
-            yield from clusters.of_resource(resource, beside(project, resource, nothing))
+            yield from clusters.of_resource(resource, kubernetes_of(project, resource, nothing))
     for container in _containers(project):
         yield from programs.of_container(container)
     for one in releases(project):

@@ -15,7 +15,7 @@ from trainyard.model.run import Project, Role, Run
 _MOST = 16
 
 
-def beside(project: Project, selector: dict[str, Any], namespace: str, at: Place) -> list[tuple[Run, Role]]:
+def selected_together(project: Project, selector: dict[str, Any], namespace: str, at: Place) -> list[tuple[Run, Role]]:
     """Returns the roles whose pods a selector fits and that are applied together with a place; none if too many.
 
     Files of one folder belong together if a kustomization lists them. Others may be examples with the same labels.

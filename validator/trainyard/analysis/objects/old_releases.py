@@ -35,7 +35,7 @@ _FIRST = frozenset(("v1beta1", "v1beta2", "v1beta3"))
 _Key = tuple[int, tuple[str | int, ...]]
 
 
-class OldObjects:
+class FilesOfRelease:
     """Objects of a file or folder: those whose versions are gone, and what the others say about the cluster's release.
 
     `path` is the file or folder. `gone` is the first release that does not serve all old objects, empty if unknown.
@@ -74,7 +74,7 @@ class OldObjects:
         return len(self.misfits) >= least and is_possible and current * _SHARE <= len(self.misfits)
 
 
-def of_old_release(project: Project) -> tuple[OldObjects, ...]:
+def of_old_release(project: Project) -> tuple[FilesOfRelease, ...]:
     """Returns the files and folders that are for an old release, without those inside of others."""
     return tuple(dict.fromkeys(_by_object.of(project).values()))
 
@@ -102,19 +102,19 @@ def _normal(path: str) -> str:
     return f"{path}/".removeprefix("./") if path else ""
 
 
-def _find(project: Project) -> dict[_Key, OldObjects]:
+def _find(project: Project) -> dict[_Key, FilesOfRelease]:
     """Returns the old objects that are for an old release, each with the largest folder of such."""
     old = {_key(one.at): one for one in project.misfits if _is_version(one) and not _is_left_alone(one)}
     if not old:
         return {}
-    known: dict[str, OldObjects] = {}
+    known: dict[str, FilesOfRelease] = {}
     for resource in project.resources:
         misfit = old.get((id(resource.at.document), resource.at.path))
         if misfit is not None and misfit.fault == "unknown kind" and resource.api_version not in _FIRST:
             del old[_key(misfit.at)]
             misfit = None
         for path in _paths(resource.at):
-            known.setdefault(path, OldObjects(path)).add(resource, misfit)
+            known.setdefault(path, FilesOfRelease(path)).add(resource, misfit)
     suited = {path for path, one in known.items() if one.are_of_one_release}
     found = {key: [path for path in _paths(one.at) if path in suited] for key, one in old.items()}
     return {key: known[paths[-1]] for key, paths in found.items() if paths}
@@ -146,4 +146,4 @@ def _came(version: str, kind: str) -> tuple[int, ...]:
 
 
 _newest: LastIndex[Project, tuple[int, ...]] = LastIndex(_find_newest)
-_by_object: LastIndex[Project, dict[_Key, OldObjects]] = LastIndex(_find)
+_by_object: LastIndex[Project, dict[_Key, FilesOfRelease]] = LastIndex(_find)

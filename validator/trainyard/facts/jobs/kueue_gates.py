@@ -20,7 +20,7 @@ _FROM_17 = {17: 0, 18: 0, 19: 0}
 _FROM_18 = {18: 0, 19: 0}
 
 
-class Need(NamedTuple):
+class Requirement(NamedTuple):
     """A gate that needs another one, in the releases `since`: the first patch of each release 0.x."""
 
     gate: str
@@ -33,25 +33,25 @@ class Need(NamedTuple):
         return major == 0 and minor in self.since and patch >= self.since[minor]
 
 
-NEEDS = (
-    *(Need(gate, _TOPOLOGY, _MOST) for gate in (
+REQUIREMENTS = (
+    *(Requirement(gate, _TOPOLOGY, _MOST) for gate in (
         "TASBalancedPlacement", _REPLACEMENT, "TASFailedNodeReplacementFailFast", "TASHandleOverlappingFlavors",
         "TASReplaceNodeOnNodeTaints", "TASReplaceNodeOnPodTermination",
     )),
-    Need("TASFailedNodeReplacementFailFast", _REPLACEMENT, _MOST),
-    Need("TASReplaceNodeOnPodTermination", _REPLACEMENT, _MOST),
-    Need("TASMultiLayerTopology", _TOPOLOGY, {17: 4, 18: 0, 19: 0}),
-    Need("TASReplaceNodeDueToNotReadyOverFixedTime", _TOPOLOGY, _LATER),
-    Need("TASReplaceNodeDueToNotReadyOverFixedTime", _REPLACEMENT, _LATER),
-    Need("TASRespectNodeAffinityPreferred", _TOPOLOGY, _FROM_18),
-    Need("TASRecomputeAssignmentWithinSchedulingCycle", _TOPOLOGY, {18: 5, 19: 1}),
-    Need("TASProfileMixed", _TOPOLOGY, dict.fromkeys(range(12, 20), 0)),
-    Need("TASProfileLeastFreeCapacity", _TOPOLOGY, dict.fromkeys(range(12, 17), 0)),
-    Need(_ELASTIC, "ElasticJobsViaWorkloadSlices", _FROM_17),
-    Need(_ELASTIC, _TOPOLOGY, _FROM_17),
-    Need("DRAExtendedResources", "DynamicResourceAllocation", {17: 0}),
-    Need("KueueDRAIntegrationExtendedResource", _DEVICES, _FROM_18),
-    Need("KueueDRAIntegrationPartitionableDevices", _DEVICES, _FROM_18),
-    Need("KueueDRAIntegrationConsumableCapacity", _DEVICES, {19: 0}),
-    Need("UnadmittedWorkloadsExplicitStatus", "UnadmittedWorkloadsObservability", {18: 5, 19: 0}),
+    Requirement("TASFailedNodeReplacementFailFast", _REPLACEMENT, _MOST),
+    Requirement("TASReplaceNodeOnPodTermination", _REPLACEMENT, _MOST),
+    Requirement("TASMultiLayerTopology", _TOPOLOGY, {17: 4, 18: 0, 19: 0}),
+    Requirement("TASReplaceNodeDueToNotReadyOverFixedTime", _TOPOLOGY, _LATER),
+    Requirement("TASReplaceNodeDueToNotReadyOverFixedTime", _REPLACEMENT, _LATER),
+    Requirement("TASRespectNodeAffinityPreferred", _TOPOLOGY, _FROM_18),
+    Requirement("TASRecomputeAssignmentWithinSchedulingCycle", _TOPOLOGY, {18: 5, 19: 1}),
+    Requirement("TASProfileMixed", _TOPOLOGY, dict.fromkeys(range(12, 20), 0)),
+    Requirement("TASProfileLeastFreeCapacity", _TOPOLOGY, dict.fromkeys(range(12, 17), 0)),
+    Requirement(_ELASTIC, "ElasticJobsViaWorkloadSlices", _FROM_17),
+    Requirement(_ELASTIC, _TOPOLOGY, _FROM_17),
+    Requirement("DRAExtendedResources", "DynamicResourceAllocation", {17: 0}),
+    Requirement("KueueDRAIntegrationExtendedResource", _DEVICES, _FROM_18),
+    Requirement("KueueDRAIntegrationPartitionableDevices", _DEVICES, _FROM_18),
+    Requirement("KueueDRAIntegrationConsumableCapacity", _DEVICES, {19: 0}),
+    Requirement("UnadmittedWorkloadsExplicitStatus", "UnadmittedWorkloadsObservability", {18: 5, 19: 0}),
 )  # fmt: skip

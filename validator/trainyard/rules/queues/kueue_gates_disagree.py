@@ -21,7 +21,7 @@ from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import format_list
 from trainyard.facts.feature_gates import KUEUE, Version, default
-from trainyard.facts.jobs.kueue_gates import NEEDS
+from trainyard.facts.jobs.kueue_gates import REQUIREMENTS
 from trainyard.model.run import Project
 
 _GATES = "featureGates"
@@ -66,7 +66,7 @@ def _contradictions(together: list[Gate], version: Version) -> Iterator[Problem]
     values = {gate.name: gate.value for gate in together if gate.value is not None}
     places = {gate.name: gate.at for gate in together}
     lacking: dict[str, list[str]] = {}
-    for need in NEEDS:
+    for need in REQUIREMENTS:
         if need.holds(version) and _is_on(values, need.gate, version) and not _is_on(values, need.other, version):
             if need.other in values:
                 lacking.setdefault(need.other, []).append(need.gate)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.jobs.neighbours import beside
+from trainyard.analysis.jobs.neighbours import selected_together
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Run, Workload
@@ -40,7 +40,7 @@ def selectors_overlap(run: Workload, context: Context) -> Iterator[Problem]:
     if run.kind not in _KINDS or not run.roles or not run.name:
         return
     for selector, at in _selectors(run):
-        for other, role in beside(context.project, selector, run.namespace, run.at):
+        for other, role in selected_together(context.project, selector, run.namespace, run.at):
             if run.kind == other.kind == "DaemonSet":
                 continue
             if other.kind in _KINDS and (other.kind, other.name) != (run.kind, run.name):

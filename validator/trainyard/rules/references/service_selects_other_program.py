@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.jobs.neighbours import beside
+from trainyard.analysis.jobs.neighbours import selected_together
 from trainyard.document.lookup import items, mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.images import short_name
@@ -44,7 +44,7 @@ def service_selects_other_program(resource: Resource, context: Context) -> Itera
     if resource.kind != "Service" or not selector or spec.get("clusterIP") == "None":
         return
     ports = _numbers(spec)
-    found = beside(context.project, selector, resource.namespace, resource.at) if ports else []
+    found = selected_together(context.project, selector, resource.namespace, resource.at) if ports else []
     servers = [(run, role) for run, role in found if run.kind in _SERVERS]
     if not servers or len(found) < 2:
         return

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trainyard.analysis.gates.found import beside
+from trainyard.analysis.gates.found import kubernetes_of
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.feature_gates import KUBERNETES, default
@@ -59,7 +59,7 @@ def feature_gate_needed(resource: Resource, context: Context) -> Iterator[Proble
         if value in _NOTHING or value in ([], {}):
             continue
         written = mapping(resource.tree, "featureGates").get(gate)
-        version = beside(context.project, resource, context.target) if written is None else None
+        version = kubernetes_of(context.project, resource, context.target) if written is None else None
         by_default = version is not None and default(KUBERNETES, gate, version) is False
         if written is False or by_default:
             how = (

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from trainyard.analysis.objects.old_releases import OldObjects, of_old_release
+from trainyard.analysis.objects.old_releases import FilesOfRelease, of_old_release
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.versions import before
 from trainyard.model.run import Project
@@ -48,15 +48,15 @@ def objects_of_old_release(project: Project, context: Context) -> Iterator[Probl
         )
 
 
-def _objects(one: OldObjects) -> str:
+def _objects(one: FilesOfRelease) -> str:
     return f"{len(one.misfits)} objects {_where(one)} are" if len(one.misfits) > 1 else "an object of this file is"
 
 
-def _versions(one: OldObjects) -> str:
+def _versions(one: FilesOfRelease) -> str:
     return "their API versions are" if len(one.misfits) > 1 else "its API version is"
 
 
-def _where(one: OldObjects) -> str:
+def _where(one: FilesOfRelease) -> str:
     from pathlib import Path
 
     files = {Path(misfit.at.document.source.name) for misfit in one.misfits}
@@ -67,5 +67,5 @@ def _where(one: OldObjects) -> str:
     return f"below `{shared}`" if shared.name else "of these files"
 
 
-def _release(one: OldObjects) -> str:
+def _release(one: FilesOfRelease) -> str:
     return f"Kubernetes before {'.'.join(map(str, one.gone))}" if one.gone else "an old operator or cluster"
