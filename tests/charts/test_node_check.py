@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.charts.helm import CHARTS
+from tests.harness.ports import free_port
 from tests.harness.trainer.environment import ENVIRONMENT
 from tests.harness.trainer.fork_server import fork
 from tests.harness.trainer.launch import TIMEOUT_SECONDS, torchrun
-from tests.harness.trainer.ports import free_port
 
 PROGRAM = CHARTS["training-runtimes"] / "files" / "preflight" / "node_check.py"
 

@@ -17,10 +17,10 @@ import roll_call
 import transports
 
 from tests.charts.helm import CHARTS
+from tests.harness.ports import free_port
 from tests.harness.trainer.environment import ENVIRONMENT
 from tests.harness.trainer.fork_server import fork
 from tests.harness.trainer.launch import TIMEOUT_SECONDS, torchrun
-from tests.harness.trainer.ports import free_port
 
 PROGRAM = CHARTS["training-job"] / "files" / "preflight" / "preflight.py"
 LOG_LINE = "gpu-node-7:4121:4177 [0] NCCL INFO "

@@ -15,7 +15,7 @@ import nccl_tests
 import pytest
 import remote
 
-from tests.harness.trainer.ports import free_port
+from tests.harness.ports import free_port
 
 SUMS = nccl_tests.Sums(first=8, last=32, factor=2, warm_up=1, iterations=2)
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import tenacity
 
 from tests.harness.cluster.tools import binary
+from tests.harness.ports import free_port
 from tests.harness.services import serving
-from tests.harness.trainer.ports import free_port
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -90,6 +91,23 @@ def test_a_signal_ends_the_programs_at_once_even_one_that_ignores_sigterm(number
         pytest.fail("the signal was ignored")
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_an_interruption_waits_for_the_program_that_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    popen = subprocess.Popen
+
+    def interrupted(*arguments: Any, **options: Any) -> subprocess.Popen[bytes]:
+        # The signal comes after the program started and before its process is known.
+        started = popen(*arguments, **options)
+        signal.raise_signal(signal.SIGTERM)
+        return started
+
+    mark = ("TRAINYARD_SCALE_TEST", str(time.time_ns()))
+    monkeypatch.setenv(*mark)
+    monkeypatch.setattr(subprocess, "Popen", interrupted)
+    with pytest.raises(KeyboardInterrupt), running(tmp_path) as processes:
+        processes.start("sleeper", ["sleep", "1000"])
+    assert left_behind(*mark) == []
 
 
 def test_an_interrupted_simulation_leaves_no_process_and_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from tests.harness.ports import free_port
 from tests.harness.trainer.environment import ENVIRONMENT
 from tests.harness.trainer.fork_server import fork
 from tests.harness.trainer.launch import TIMEOUT_SECONDS
-from tests.harness.trainer.ports import free_port
 from tests.trainer.checkpoint_ranks import REPLICATED, SHAPES
 from tests.trainer.fake_strategy import FakeStrategy, new_manager
 from trainer.checkpoint.catalog import checkpoint_path, list_checkpoints

@@ -14,8 +14,8 @@ from prometheus_client import PROCESS_COLLECTOR, REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.harness.jobs import promql
+from tests.harness.ports import free_port
 from tests.harness.trainer.launch import Started, start
-from tests.harness.trainer.ports import free_port
 from tests.trainer.step_metrics import GPU_REPORTS, SAMPLES, new_throughput, run_start, step_metrics
 from trainer.checkpoint.metrics import CheckpointMetrics
 from trainer.metrics.exporter import Exporter

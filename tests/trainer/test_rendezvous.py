@@ -15,8 +15,8 @@ import pytest
 from torch.distributed import TCPStore  # type: ignore[attr-defined]  # documented, but missing in __all__
 from torch.distributed.elastic.rendezvous import RendezvousParameters, RendezvousTimeoutError, dynamic_rendezvous
 
+from tests.harness.ports import free_port
 from tests.harness.trainer.launch import wait_until
-from tests.harness.trainer.ports import free_port
 from trainer.runtime import rendezvous
 from trainer.runtime.rendezvous import BACKEND, OutlivingHandler
 

@@ -11,8 +11,8 @@ from select import select
 
 import torch
 
+from tests.harness.ports import free_port
 from tests.harness.trainer.launch import start, wait_until
-from tests.harness.trainer.ports import free_port
 from trainer.checkpoint.catalog import list_checkpoints
 from trainer.data.batch import Batch, Indices
 from trainer.data.loader import BatchLoader

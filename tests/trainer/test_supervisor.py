@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.harness.ports import free_port
 from tests.harness.trainer.launch import Finished, Started, start, wait_until
-from tests.harness.trainer.ports import free_port
 
 FLAGS = ("--epochs=2", "--checkpoint-steps=20", "--in-place-restarts=1")
 RESTARTED = "starts again in its place"

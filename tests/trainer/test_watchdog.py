@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.harness.ports import free_port
 from tests.harness.trainer.environment import ENVIRONMENT
 from tests.harness.trainer.fork_server import fork
 from tests.harness.trainer.launch import TIMEOUT_SECONDS, start, wait_until
-from tests.harness.trainer.ports import free_port
 from tests.trainer.hanging_ranks import HANG_SECONDS, SHORT_SECONDS
 from trainer.errors import ConfigError
 from trainer.runtime import flight_recorder

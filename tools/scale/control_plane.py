@@ -15,7 +15,8 @@ from urllib.response import addinfourl as Answer  # noqa: N812
 
 from tests.harness.cluster import api
 from tests.harness.cluster.tools import binary
-from tools.scale.processes import Processes, free_port
+from tests.harness.ports import free_port
+from tools.scale.processes import Processes
 
 START_SECONDS = 120
 # Each has its own token, and with it its own place in the API server's priority and fairness.

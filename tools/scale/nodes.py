@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tests.harness.cluster import api, modules
 from tests.harness.cluster.tools import binary
+from tests.harness.ports import free_port
 from tools.scale.control_plane import ControlPlane
-from tools.scale.processes import free_port
 
 MODULE = "sigs.k8s.io/kwok"
 # KWOK's own stages, without the one that ends the pods of a Job.

@@ -18,8 +18,8 @@ import yaml
 from tests.harness.cluster import api
 from tests.harness.cluster.tools import binary
 from tests.harness.jobs.helm import Helm, Settings
+from tests.harness.ports import free_port
 from tools.scale.control_plane import ControlPlane, port_of
-from tools.scale.processes import free_port
 
 Object = dict[str, Any]
 START_SECONDS = 180

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,23 +18,18 @@ STOP_SECONDS = 10
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-def free_port() -> int:
-    """Returns a port of this machine that nobody listens on."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
 @dataclass
 class Processes:
     """The running programs by name. `folder` holds a log for each."""
 
     folder: Path
     _running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    _starts: bool = False
+    _interrupted: bool = False
 
     def start(self, name: str, command: Sequence[str | Path], environment: Mapping[str, str] | None = None) -> None:
         """Start a program. It ends with this process, even if this process is killed."""
-        with (self.folder / f"{name}.log").open("ab") as log:
+        with self._not_interrupted(), (self.folder / f"{name}.log").open("ab") as log:
             self._running[name] = subprocess.Popen(
                 ["setpriv", "--pdeathsig", "KILL", *map(str, command)],
                 stdin=subprocess.DEVNULL,
@@ -45,6 +39,23 @@ class Processes:
                 # Ctrl-C reaches this process alone, which then ends the programs in order.
                 start_new_session=True,
             )
+
+    @contextmanager
+    def _not_interrupted(self) -> Iterator[None]:
+        """Put an interruption off until the block ends: a program that starts during one would be known to nobody."""
+        self._starts = True
+        try:
+            yield
+        finally:
+            self._starts = False
+        if self._interrupted:
+            raise KeyboardInterrupt
+
+    def interrupt(self) -> None:
+        """Raise `KeyboardInterrupt`, but not while a program starts."""
+        self._interrupted = True
+        if not self._starts:
+            raise KeyboardInterrupt
 
     def check(self) -> None:
         """Raise `ClusterError` if a program has ended."""
@@ -99,11 +110,11 @@ def running(folder: Path) -> Iterator[Processes]:
 
     A shell that starts a command with `&` lets it ignore SIGINT.
     """
+    processes = Processes(folder)
 
     def interrupt(_number: int, _frame: object) -> None:
-        raise KeyboardInterrupt
+        processes.interrupt()
 
-    processes = Processes(folder)
     previous = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield processes

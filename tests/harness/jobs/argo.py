@@ -13,8 +13,8 @@ from tests.harness.cluster import api, cache, modules, tools
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.jobs import namespace as namespaces
 from tests.harness.jobs import operator_crds
+from tests.harness.ports import free_port
 from tests.harness.services import serving
-from tests.harness.trainer.ports import free_port
 
 TOOL = "argo-cd"
 MODULE = "github.com/argoproj/argo-cd/v3"

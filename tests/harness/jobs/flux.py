@@ -13,8 +13,8 @@ from tests.harness.cluster import cache, modules
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.tools import binary
 from tests.harness.jobs import operator_crds
+from tests.harness.ports import free_port
 from tests.harness.services import serving
-from tests.harness.trainer.ports import free_port
 
 TOOL = "flux"
 SOURCES, RELEASES = CONTROLLERS = ("source-controller", "helm-controller")

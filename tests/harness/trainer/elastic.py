@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tests.harness.ports import free_port
 from tests.harness.trainer.environment import ENVIRONMENT
-from tests.harness.trainer.ports import free_port
 
 # Of torchrun for a run of one or two nodes, as training-job sets them.
 VARIABLES = {**ENVIRONMENT, "PET_NNODES": "1:2", "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1"}
