@@ -1,27 +1,26 @@
 """`python -m trainer.launcher`: torchrun whose ranks start without importing PyTorch, for elastic runs that grow.
 
-When a node joins, torchrun ends the ranks of all nodes and starts new ones. These are forks of a server here, which has
-imported what a rank needs before the node joins. The server is a Python of its own, runs nothing else, and has neither
-threads nor a CUDA context, so a fork of it may use CUDA. The agent goes on without the rendezvous store, so that its
-ranks can, and joins the next store. The arguments are those of torchrun, with `-m trainer`.
+When a node joins, torchrun ends the ranks of all nodes and starts new ones. These are forks of a server here. The
+server is a fork of this process, which has imported what a rank needs before the node joins. It runs nothing else, and
+has neither threads nor a CUDA context, so a fork of it may use CUDA. The agent goes on without the rendezvous store, so
+that its ranks can, and joins the next store. The arguments are those of torchrun, with `-m trainer`.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import sys
 from collections.abc import Sequence
-from multiprocessing import forkserver
-from pathlib import Path
 
 from .__main__ import exit_status
 from .errors import ConfigError
+from .runtime import rank_server
 from .runtime.launch import OUTLIVES_STORE
 from .runtime.log import report_error
 
-_METHOD = "forkserver"
-_PRELOADED = ["torch._dynamo", f"{__package__}.run", f"{__package__}.runtime.supervisor"]
+_PRELOADED = ("torch", f"{__package__}.run", f"{__package__}.runtime.supervisor")
+# Triton, which this one imports, reports its leaks when Python ends in the usual way, as it does here.
+_PRELOADED_IN_SERVER = ("torch._dynamo",)
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -32,9 +31,7 @@ def main(arguments: Sequence[str]) -> None:
     """
     # Before the server starts, because its forks have its environment.
     os.environ[OUTLIVES_STORE] = "1"
-    multiprocessing.set_forkserver_preload(_PRELOADED)
-    # The server imports PyTorch while this process does.
-    forkserver.ensure_running()
+    rank_server.start(_PRELOADED, in_server=_PRELOADED_IN_SERVER)
     from torch.distributed.elastic.multiprocessing.errors import record
     from torch.distributed.launcher.api import elastic_launch
     from torch.distributed.run import config_from_args, parse_args
@@ -47,11 +44,12 @@ def main(arguments: Sequence[str]) -> None:
     if not options.rdzv_endpoint:
         raise ConfigError("there is no --rdzv-endpoint to meet other nodes at: write it, or use torchrun")
     config, _, _ = config_from_args(options)
-    config.start_method = _METHOD
+    config.start_method = rank_server.METHOD
     if config.rdzv_backend == "c10d":
         rendezvous.register()
         config.rdzv_backend = rendezvous.BACKEND
-    _check_server()
+    # This node joins when it can start its ranks.
+    rank_server.wait_until_ready()
     record(elastic_launch(config, run_rank))(*options.training_script_args)
 
 
@@ -71,22 +69,6 @@ def run_rank(*arguments: str) -> int:
     if status or os.getpid() != rank:
         os._exit(status)
     return 0
-
-
-def server_faults() -> list[str]:
-    """Returns why forks of this process's parent, the server, could hang."""
-    import torch
-
-    tasks = list(Path(f"/proc/{os.getppid()}/task").iterdir())
-    faults = [f"{len(tasks)} threads"] if len(tasks) > 1 else []
-    return [*faults, *(["CUDA"] if torch.cuda.is_initialized() else [])]  # type: ignore[no-untyped-call]
-
-
-def _check_server() -> None:
-    # Ends when the server has imported everything, so that this node joins when it is ready.
-    with multiprocessing.get_context(_METHOD).Pool(1) as pool:
-        if faults := pool.apply(server_faults):
-            raise ConfigError(f"a package starts {' and '.join(faults)} while it is imported: use torchrun")
 
 
 if __name__ == "__main__":

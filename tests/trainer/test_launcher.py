@@ -8,12 +8,26 @@ from pathlib import Path
 
 import pytest
 
+from tests.harness.ports import free_port
 from tests.harness.trainer.environment import ENVIRONMENT
 from tests.harness.trainer.fork_server import fork
 from tests.harness.trainer.launch import TIMEOUT_SECONDS, wait_until
 from tests.trainer.test_lost_nodes import Nodes
 from trainer import launcher
 from trainer.errors import ConfigError
+from trainer.runtime import rank_server
+
+# Writes a line for each process that looks for PyTorch. A fork of a process that has it does not look.
+COUNTS_IMPORTS = """
+import os, sys
+class Finder:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == "torch":
+            with open(os.environ["IMPORTS"], "a") as log:
+                print(name, file=log)
+sys.meta_path.insert(0, Finder)
+"""
 
 
 def ranks_of(process: int) -> list[int]:
@@ -43,14 +57,32 @@ def test_forked_ranks_meet_start_again_in_place_and_save_before_they_end(tmp_pat
         nodes.close()
 
 
+def test_one_process_of_a_node_imports_pytorch(tmp_path: Path) -> None:
+    """The server is a fork of the agent, and the ranks are forks of the server."""
+    log = tmp_path / "imports"
+    (tmp_path / "sitecustomize.py").write_text(COUNTS_IMPORTS)
+    flags = ["--nnodes=1:1", "--rdzv-backend=c10d", f"--rdzv-endpoint=127.0.0.1:{free_port()}", "-m", "trainer"]
+    flags += ["--epochs=1", f"--checkpoint-dir={tmp_path / 'run'}"]
+    path = os.pathsep.join([str(tmp_path), ENVIRONMENT.get("PYTHONPATH", "")])
+    variables = {**ENVIRONMENT, "PYTHONPATH": path, "IMPORTS": str(log)}
+    node = fork(["trainer.launcher", *flags], variables, anew=True)
+    _, stderr = node.communicate(timeout=TIMEOUT_SECONDS)
+
+    assert node.returncode == 0, stderr
+    assert log.read_text().split() == ["torch"]
+    assert "nanobind: leaked" not in stderr
+    wait_until(lambda: not node.family())
+
+
 def processor_ticks(process: int) -> int:
     """Returns the user time of a process."""
     return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11])
 
 
-def test_an_import_that_starts_a_thread_is_refused() -> None:
+@pytest.mark.parametrize("process", ["_PRELOADED", "_PRELOADED_IN_SERVER"])
+def test_an_import_that_starts_a_thread_is_refused(process: str) -> None:
     flags = ("--nnodes=1:2", "--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1:1", "-m", "trainer")
-    refused = fork(["tests.trainer.threaded_import", *flags], ENVIRONMENT)
+    refused = fork(["tests.trainer.threaded_import", *flags], {**ENVIRONMENT, "IMPORTED_BY": process})
     _, stderr = refused.communicate(timeout=TIMEOUT_SECONDS)
 
     assert refused.returncode == ConfigError.exit_code
@@ -68,6 +100,6 @@ def test_an_import_that_starts_a_thread_is_refused() -> None:
 def test_other_programs_and_runs_of_one_node_are_for_torchrun(
     arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("multiprocessing.forkserver.ensure_running", lambda: None)
+    monkeypatch.setattr(rank_server, "start", lambda _modules, **_options: None)
     with pytest.raises(ConfigError, match=message):
         launcher.main(arguments)

@@ -9,10 +9,10 @@ import threading
 from trainer import launcher
 from trainer.errors import ConfigError
 
-threading.Thread(target=threading.Event().wait, daemon=True).start()
-
-if __name__ == "__main__":
-    launcher._PRELOADED = ["tests.trainer.threaded_import"]
+if __name__ != "__main__":
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
+else:
+    setattr(launcher, os.environ["IMPORTED_BY"], ["tests.trainer.threaded_import"])
     try:
         launcher.main(sys.argv[1:])
     except ConfigError as error:
