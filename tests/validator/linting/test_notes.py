@@ -234,7 +234,8 @@ def test_a_snapshot_of_jest_quotes_objects(lint: Lint) -> None:
 
 
 def test_a_word_alone_stands_for_lines_of_a_program(lint: Lint) -> None:
-    text = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n    SERVICE_ACCOUNT\n  containers: [{name: a, image: b}]\n"
+    text = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n    SERVICE_ACCOUNT\n"
+    text += "  containers: [{name: a, image: b}]\n"
     code, out, notes = lint(".", a=POD, b=text)
     assert code == 0, out
     assert "note: ./b.yaml: not checked: this is a template" in notes

@@ -92,9 +92,8 @@ def _other_form(reading: Reading, text: str) -> str | None:
     faulty = [numbered[at] for at in {min(one.line, len(numbered)) - 1 for one in reading.broken}]
     if all(map(_MASKED.search, faulty)):
         return f"not checked: a value is masked with asterisks, which are no YAML without quotes: line {fault.line}"
-    if all(map(_has_variable_in_brackets, faulty)):
-        return "not checked: this is a template, which is no YAML before it is rendered"
-    if all(_follows_word(numbered, min(one.line, len(numbered)) - 1) for one in reading.broken):
+    follows = all(_follows_word(numbered, min(one.line, len(numbered)) - 1) for one in reading.broken)
+    if follows or all(map(_has_variable_in_brackets, faulty)):
         return "not checked: this is a template, which is no YAML before it is rendered"
     if _PRINTED.match(text):
         return "not checked: a program of Python printed this, and it is no JSON"
