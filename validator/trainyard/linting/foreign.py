@@ -24,9 +24,10 @@ _QUOTED = re.compile(r"""(?:^|(?<=[\s:\[{,-]))(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*')|
 _TEMPLATE = re.compile(r"\{[{%]|%\{")
 # A line of YAML is never a variable alone: envsubst or a script puts other lines there.
 _LINES = re.compile(r"^\$\{\w+\}[^\S\n]*$", re.MULTILINE)
-# Words that sed or Python replaces: `%%NAME%%`, `env:NAME_OF_LINES`, and `{prefix}/image`, for YAML a mapping.
+# Words that sed, Python or Sphinx replaces: `%%NAME%%`, `env:NAME_OF_LINES`, `|name|`, and `{prefix}/image`, for YAML a
+# mapping.
 _WORDS = re.compile(
-    r"[:-][^\S\n]+(?:%%\w+%%|%[\w-]+%[^\S\n]*$)|^[^\S\n]*\w+:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[^\S\n]*$|:[^\S\n]+\{[A-Za-z_]\w*\}[\w./-]",
+    r"[:-][^\S\n]+(?:%%\w+%%|%[\w-]+%[^\S\n]*$|\|[A-Za-z][\w-]+\|[^\S\n]*$)|^[^\S\n]*\w+:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[^\S\n]*$|:[^\S\n]+\{[A-Za-z_]\w*\}[\w./-]",
     re.MULTILINE,
 )
 # A word alone, in place of lines that a program writes: `SERVICE_ACCOUNT_CONFIG`.
