@@ -473,9 +473,9 @@ def test_a_copy_of_a_release_is_for_clusters_of_its_time(lint: Lint, file: str) 
     assert "SM019" in said
 
 
-def test_deployments_with_claims_of_one_class_are_reported_once(lint: Lint) -> None:
+def test_deployments_with_claims_of_one_node_are_reported_once(lint: Lint) -> None:
     texts = {f"{name}/app.yaml": HELD.replace("store", name) for name in ("books", "music", "photos")}
     said = lint(texts)
     assert said.count("RF040") == 1
     assert "as do 2 more Deployments" in said
-    assert lint({"books/other.yaml": HELD.replace("store", "films").replace("gp3", "premium-rwo")}).count("RF040") == 2
+    assert lint({"books/other.yaml": HELD.replace("store", "films").replace("gp3", "premium-rwo")}).count("RF040") == 1
