@@ -233,6 +233,24 @@ def test_a_snapshot_of_jest_quotes_objects(lint: Lint) -> None:
     assert "not checked: this is a snapshot of Jest" in notes
 
 
+def test_a_word_alone_stands_for_lines_of_a_program(lint: Lint) -> None:
+    text = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n    SERVICE_ACCOUNT\n"
+    text += "  containers: [{name: a, image: b}]\n"
+    code, out, notes = lint(".", a=POD, b=text)
+    assert code == 0, out
+    assert "note: ./b.yaml: not checked: this is a template" in notes
+    assert "HV009" in lint(".", b=text.replace("SERVICE_ACCOUNT", "serviceAccount"))[1]
+
+
+def test_a_substitution_of_sphinx_is_no_block_of_text(lint: Lint) -> None:
+    text = "apiVersion: mellanox.com/v1alpha1\nkind: NicClusterPolicy\nmetadata: {name: a}\nspec:\n"
+    text += "  ofedDriver:\n    repository: |doca-driver-repository|\n"
+    code, out, notes = lint(".", a=POD, b=text)
+    assert code == 0, out
+    assert "note: ./b.yaml: not checked: this is a template" in notes
+    assert "HV009" in lint(".", b=text.replace("repository|", "repository"))[1]
+
+
 def test_json_of_a_test_in_java_may_be_a_recorded_answer(lint: Lint) -> None:
     text = '{"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "a"}, '
     text += '"spec": {"backoffLimit": 3}}'

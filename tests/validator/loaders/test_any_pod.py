@@ -211,6 +211,7 @@ OF_WHOLE_PODS = {
     "command-without-program",
     "extended-resource-request-without-limit",
     "hugepages-alone",
+    "launcher-without-program",
     "nccl-topo-file-not-mounted",
     "quota-needs-quantity",
     "rdma-without-ipc-lock",

@@ -24,11 +24,14 @@ _QUOTED = re.compile(r"""(?:^|(?<=[\s:\[{,-]))(?:"(?:[^"\\\n]|\\.)*"|'[^'\n]*')|
 _TEMPLATE = re.compile(r"\{[{%]|%\{")
 # A line of YAML is never a variable alone: envsubst or a script puts other lines there.
 _LINES = re.compile(r"^\$\{\w+\}[^\S\n]*$", re.MULTILINE)
-# Words that sed or Python replaces: `%%NAME%%`, `env:NAME_OF_LINES`, and `{prefix}/image`, for YAML a mapping.
+# Words that sed, Python or Sphinx replaces: `%%NAME%%`, `env:NAME_OF_LINES`, `|name|`, and `{prefix}/image`, for YAML a
+# mapping.
 _WORDS = re.compile(
-    r"[:-][^\S\n]+(?:%%\w+%%|%[\w-]+%[^\S\n]*$)|^[^\S\n]*\w+:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[^\S\n]*$|:[^\S\n]+\{[A-Za-z_]\w*\}[\w./-]",
+    r"[:-][^\S\n]+(?:%%\w+%%|%[\w-]+%[^\S\n]*$|\|[A-Za-z][\w-]+\|[^\S\n]*$)|^[^\S\n]*\w+:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[^\S\n]*$|:[^\S\n]+\{[A-Za-z_]\w*\}[\w./-]",
     re.MULTILINE,
 )
+# A word alone, in place of lines that a program writes: `SERVICE_ACCOUNT_CONFIG`.
+_LINE = re.compile(r"\s*[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\s*")
 # The user data of a node holds documents between the boundaries of MIME.
 _MIME = re.compile(r"^(?:MIME-Version|Content-Type):[^\S\n]", re.MULTILINE)
 # The indentation contains no line end. Otherwise the search reads on from every empty line, in quadratic time.
@@ -90,7 +93,8 @@ def _other_form(reading: Reading, text: str) -> str | None:
     faulty = [numbered[at] for at in {min(one.line, len(numbered)) - 1 for one in reading.broken}]
     if all(map(_MASKED.search, faulty)):
         return f"not checked: a value is masked with asterisks, which are no YAML without quotes: line {fault.line}"
-    if all(map(_has_variable_in_brackets, faulty)):
+    follows = all(_follows_word(numbered, min(one.line, len(numbered)) - 1) for one in reading.broken)
+    if follows or all(map(_has_variable_in_brackets, faulty)):
         return "not checked: this is a template, which is no YAML before it is rendered"
     if _PRINTED.match(text):
         return "not checked: a program of Python printed this, and it is no JSON"
@@ -99,6 +103,11 @@ def _other_form(reading: Reading, text: str) -> str | None:
     if all("escape" in one.message for one in reading.broken) and _SUITE.search(text) and _ASSERTS.search(text):
         return f"not checked: helm-unittest reads a backslash that YAML refuses: line {fault.line}"
     return None
+
+
+def _follows_word(numbered: Sequence[str], at: int) -> bool:
+    """True if a line, or the one before it, is a word alone that a program replaces."""
+    return any(_LINE.fullmatch(line) for line in numbered[max(at - 1, 0) : at + 1])
 
 
 def _has_variable_in_brackets(line: str) -> bool:

@@ -8,9 +8,12 @@ from typing import Any
 from trainyard.analysis.objects.folders import SAME_FOLDER, distance, folder_of
 from trainyard.analysis.objects.patches import is_patch
 from trainyard.document.document import Place
+from trainyard.document.lookup import items
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Role, Run
 
+# Fields of a kustomization with files; `bases` is the former name.
+_LISTS = ("resources", "bases", "components")
 # A selector that fits more runs than these is no mistake of one object.
 _MOST = 16
 
@@ -36,7 +39,8 @@ def selected_together(project: Project, selector: dict[str, Any], namespace: str
 def _together(project: Project, one: Place, other: Place) -> bool:
     if one.document.source is other.document.source:
         return True
-    return distance(one, other) <= SAME_FOLDER and folder_of(one) in _listed.of(project)
+    listed = _listed.of(project).get(folder_of(one), frozenset()) if distance(one, other) <= SAME_FOLDER else ()
+    return all(place.document.source.name.rpartition("/")[2] in listed for place in (one, other))
 
 
 def _find(project: Project) -> dict[tuple[str, str], list[tuple[Run, Role]]]:
@@ -55,6 +59,17 @@ def _roles(project: Project) -> Iterator[tuple[Run, Role]]:
 
 
 _by_label: LastIndex[Project, dict[tuple[str, str], list[tuple[Run, Role]]]] = LastIndex(_find)
-_listed: LastIndex[Project, frozenset[str]] = LastIndex(
-    lambda project: frozenset(folder_of(one.at) for one in project.of_kind("Kustomization"))
-)
+
+
+def _find_listed(project: Project) -> dict[str, frozenset[str]]:
+    """Returns the names of the files that the kustomization of each folder lists."""
+    return {
+        folder_of(one.at): frozenset(
+            str(name).removeprefix("./") for field in _LISTS for name in items(one.tree, field)
+        )
+        for one in project.of_kind("Kustomization")
+        if one.api_version.startswith("kustomize.config.k8s.io/")
+    }
+
+
+_listed: LastIndex[Project, dict[str, frozenset[str]]] = LastIndex(_find_listed)

@@ -27,7 +27,7 @@ _PARALLEL = pattern(
     r"|sglang|horovod|lightning|trainer|\bray\b|nccl|exec\(|runpy|import_module"
 )
 _COUNT = ("-np", "--np", "-n", "--n")
-_HELPERS = ("-c", "-", "-V", "--version", "json.tool", "pip", "torch.utils.collect_env")
+_HELPERS = ("-c", "-", "-V", "--version", "json.tool", "pip", "setup.py", "torch.utils.collect_env")
 
 
 def starts_launcher(words: tuple[str, ...]) -> bool:

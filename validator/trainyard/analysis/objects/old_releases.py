@@ -1,7 +1,8 @@
 """Files and folders that are for an old release of Kubernetes as a whole: copies of examples, lessons and programs.
 
 Many of their objects have API versions that are gone, and nothing in them is newer than these. One old object among
-current ones is a mistake, except in a copy that is named after a release, as `calico-3.21.2.yaml`.
+current ones is a mistake, except in a copy that is named after a release, as `calico-3.21.2.yaml`, and in a file that
+requests GPUs by their name before Kubernetes 1.11.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ _MANY = 5
 _SHARE = 4
 # A copy of a release of a program is named after it, or after the version of the API.
 _RELEASE = pattern(r"(?:^|[-_.])v?\d+\.\d+(?:\.\d+)*(?=[-_.]|$)|v\d+(?:alpha|beta)\d+")
+# The name of NVIDIA's GPUs before device plugins.
+OLD_GPU = "alpha.kubernetes.io/nvidia-gpu"
 # Versions of the API before 1.0.
 _FIRST = frozenset(("v1beta1", "v1beta2", "v1beta3"))
 
@@ -48,6 +51,7 @@ class FilesOfRelease:
         self.came: tuple[int, ...] = ()
         self._old: set[str] = set()
         self._current: Counter[str] = Counter()
+        self._has_old_gpus = False
 
     def add(self, resource: Resource, misfit: Misfit | None) -> None:
         """Adds an object, with its fault if its API version is gone."""
@@ -60,6 +64,8 @@ class FilesOfRelease:
             self.came = max(self.came, _came(version, kind))
             return
         self.misfits.append(misfit)
+        source = resource.at.document.source
+        self._has_old_gpus = self._has_old_gpus or (source.name == self.path and OLD_GPU in source.text)
         # `v1` is as old as the versions before it.
         self._old |= {kind} if misfit.fault == "not served" else set()
         gone = tuple(int(part) for part in str(misfit.value or "").split(".") if part)
@@ -70,7 +76,8 @@ class FilesOfRelease:
         """True if an old release served all objects, and few of the same kinds are current."""
         current = sum(self._current[kind] for kind in self._old)
         is_possible = not self.gone or self.came < self.gone
-        least = 1 if _RELEASE.search(self.path.rpartition("/")[2]) is not None else _MANY
+        is_named = _RELEASE.search(self.path.rpartition("/")[2]) is not None
+        least = 1 if is_named or self._has_old_gpus else _MANY
         return len(self.misfits) >= least and is_possible and current * _SHARE <= len(self.misfits)
 
 
@@ -82,6 +89,12 @@ def of_old_release(project: Project) -> tuple[FilesOfRelease, ...]:
 def is_of_old_release(misfit: Misfit, project: Project) -> bool:
     """True if the object with this version is one of many that are for an old release, or of a chart among them."""
     return _key(misfit.at) in _by_object.of(project) or _is_of_old_chart(misfit, project)
+
+
+def lies_in_old_release(at: Place, project: Project) -> bool:
+    """True if a place is in a file or folder that is for an old release."""
+    path = _normal(at.document.source.name)
+    return any(path.startswith(_normal(one.path)) for one in of_old_release(project))
 
 
 def _is_of_old_chart(misfit: Misfit, project: Project) -> bool:

@@ -67,10 +67,15 @@ def _of_program(command: Command) -> Written | None:
     free = [index for index in paths if not command.words[index - 1].startswith("--") and index > plain[1]]
     last = (free or paths)[-1]
     has_source = any(index < last and (program != "git" or "/" in command.words[index]) for index in plain)
-    uploads = any("://" in command.words[index] for index in plain if index > last)
+    uploads = any(_is_remote(command.words[index], program) for index in plain if index > last)
     if not has_source or uploads:
         return None
     return Written(command.words[last], program, command.word_at[last])
+
+
+def _is_remote(word: str, program: str) -> bool:
+    """True for an address, and for a remote of rclone: `crypt:folder`."""
+    return "://" in word or (program == "rclone" and not word.startswith("/") and ":" in word)
 
 
 def _option(command: Command, names: tuple[str, ...]) -> Written | None:

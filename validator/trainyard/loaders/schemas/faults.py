@@ -17,6 +17,7 @@ from trainyard.loaders.schemas.table import BUILT_IN, is_configuration, table_of
 from trainyard.model.run import Misfit
 
 if TYPE_CHECKING:
+    from trainyard.document.source import Path
     from trainyard.loaders.schemas.table import Table
     from trainyard.model.run import Resource
 
@@ -27,6 +28,7 @@ _COMPLETE = ("kubeflow.org/", "k8s.cni.cncf.io/", "kubelet.config.k8s.io/", "kub
 _POD_LISTS = frozenset(("containers", "initContainers", "volumes"))
 # Spark, Flink and others complete the spec of a Pod or of an object of their own, which may have no containers.
 _POD_SPEC, _OF_TEMPLATE = "PodSpec", 2
+_COMPOSITIONS = "apiextensions.crossplane.io/"
 _ALIKE, _SURELY_ALIKE = 0.8, 0.85
 _FEW = 8
 # Go programs write it into every template.
@@ -166,7 +168,13 @@ class _Walk:
         path = self._place(chain).path
         if not self._complete and not _POD_LISTS.intersection(path):
             return True
-        return not isinstance(path[-1] if path else "", int) and is_partial(self._at.document)
+        if isinstance(path[-1] if path else "", int):
+            return False
+        return self._is_composed(path) or is_partial(self._at.document)
+
+    def _is_composed(self, path: Path) -> bool:
+        """True in a resource of a composition of Crossplane, which patches fill in."""
+        return "base" in path and str(self._at.document.tree.get("apiVersion")).startswith(_COMPOSITIONS)
 
     def _unknown(self, field: str, value: Any, tree: dict[str, Any], chain: Chain) -> Iterator[Misfit]:
         at = self._place(chain).child(field).key()

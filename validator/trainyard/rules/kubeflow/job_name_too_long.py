@@ -14,7 +14,7 @@ has at most 63 characters. The subdomain is the name of the JobSet unless `netwo
 
 The name can therefore have 63 characters less the role, the indexes and, for JobSet and TrainJob, the six characters
 at the end of a pod name. `generateName` takes five more. The rule skips a name with a `${VARIABLE}` that a script
-fills in.
+fills in, and a word such as `JOB_NAME` that a program replaces.
 
 Shorten the name, and use only lower case letters, digits and dashes.
 """
@@ -35,6 +35,8 @@ from trainyard.startup import pattern
 LIMIT = 63
 NAMED = ("TrainJob", "JobSet", "LeaderWorkerSet", *RAY_NAMES)
 LABEL = pattern(r"[a-z]([-a-z0-9]*[a-z0-9])?$")
+# A word that a program replaces, as `JOB_NAME`.
+_PLACEHOLDER = pattern(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$")
 # The suffix that the API server appends to `generateName`, and the Job controller to a pod's name.
 GENERATED = "x7k2p"
 
@@ -63,7 +65,7 @@ def job_name_too_long(run: Run) -> Iterator[Problem]:
     generated = not text(metadata_of(run), "name")
     at = run.at.child("metadata", "generateName" if generated else "name")
     name = run.name + (GENERATED if generated and run.name else "")
-    if not name or "$" in name or "{{" in name:
+    if not name or "$" in name or "{{" in name or _PLACEHOLDER.match(name):
         return
     if run.kind in RAY_NAMES and len(name) > RAY_NAMES[run.kind]:
         yield Problem(

@@ -4,10 +4,10 @@ NCCL uses every adapter whose name begins with an entry. On machines with many a
 then includes the storage or management adapters that it should keep out, and collectives run over them or fail to
 connect. The fault does not show on machines with few adapters, until the same manifest runs on larger ones.
 
-The rule ignores a family name such as `mlx5`, and an index that is not a prefix of another name, such as `mlx5_0`. It
-also ignores three or more neighbours, of which none is a prefix of a number up to the last one, such as `mlx5_5` to
-`mlx5_12`: whoever lists all rails of a machine would list those above, too. One or two of many may be missing, as the
-adapters for storage.
+The rule ignores a family name such as `mlx5`, and an index that is not a prefix of another name, such as `mlx5_0`, or
+only of names from 40 on, such as `mlx5_6`: few machines have so many. It also ignores three or more neighbours, of
+which none is a prefix of a number up to the last one, such as `mlx5_1` to `mlx5_8`: whoever lists all rails of a
+machine would list those above, too. One or two of many may be missing, as the adapters for storage.
 
 Put `=` in front of the whole list, after `^` if there is one: `=mlx5_1,mlx5_2` or `^=mlx5_1`.
 """
@@ -25,6 +25,8 @@ from trainyard.model.run import Setting
 # An adapter with its number: `mlx5_1`, `mlx5_ib1`, `mlx5_bond_1`, `bnxt_re1`.
 NUMBERED = re.compile(r"\w{1,60}_[a-z_]{0,20}([0-9]{1,6})")
 
+# Few nodes have more adapters, also with virtual functions.
+_ADAPTERS = 40
 _SOME = 2
 _MANY = 6
 
@@ -48,7 +50,8 @@ def nccl_ib_hca_prefix_match(setting: Setting) -> Iterator[Problem]:
     if value is None or adapters.exact or any(entry[0] in "^=" for entry in adapters.entries):
         return
     numbers = {name: int(match[1]) for name in adapters.names if (match := NUMBERED.fullmatch(name))}
-    wide = [name for name, number in numbers.items() if number > 0]
+    most = max(_ADAPTERS, *numbers.values()) if numbers else 0
+    wide = [name for name, number in numbers.items() if 0 < number * 10 < most]
     if not wide or _are_rails(sorted(set(numbers.values()))):
         return
     # One adapter may be listed with several ports.

@@ -9,7 +9,7 @@ The rule applies to Deployments of one replica whose claim is in the files. It l
 node, and volumes that are local or shared, such as NFS, by the name of the storage class or the source of the volume.
 A claim without a class counts only if the files have the default class: that of a small cluster is often local.
 
-The first Deployment is reported for each storage class, with the number of the others.
+The first Deployment of the files is reported, with the number of the others.
 
 Write `strategy: {type: Recreate}`.
 """
@@ -53,10 +53,11 @@ class _Held(NamedTuple):
     needs=("PersistentVolumeClaim",),
 )
 def claim_held_by_old_pod(run: Workload, context: Context) -> Iterator[Problem]:
-    """Report Deployments that roll on a volume of one node, the first one of each class of storage."""
-    first, *others = _held_like.of(context.project).get(id(run), ()) or (None,)
-    if first is None:
+    """Report Deployments that roll on a volume of one node, at the first one."""
+    found = _held_in.of(context.project)
+    if not found or found[0].run is not run:
         return
+    first, *others = found
     mode = min(access_modes(first.claim))
     several = f", as do {len(others)} more Deployments with such claims"
     more = "" if not others else several if len(others) > 1 else ", as does another Deployment with such a claim"
@@ -72,14 +73,9 @@ def claim_held_by_old_pod(run: Workload, context: Context) -> Iterator[Problem]:
     )
 
 
-def _find(project: Project) -> dict[int, list[_Held]]:
-    """Returns the held claims of each class of storage, by the identity of the first Deployment with one."""
-    classes: dict[str, list[_Held]] = {}
-    for run in project.runs:
-        held = _held(run, project)
-        if held is not None:
-            classes.setdefault(text(held.claim.tree, "spec", "storageClassName"), []).append(held)
-    return {id(alike[0].run): alike for alike in classes.values()}
+def _find(project: Project) -> tuple[_Held, ...]:
+    """Returns the held claim of each Deployment with one."""
+    return tuple(held for run in project.runs if (held := _held(run, project)) is not None)
 
 
 def _held(run: Run, project: Project) -> _Held | None:
@@ -97,4 +93,4 @@ def _held(run: Run, project: Project) -> _Held | None:
     return None
 
 
-_held_like: LastIndex[Project, dict[int, list[_Held]]] = LastIndex(_find)
+_held_in: LastIndex[Project, tuple[_Held, ...]] = LastIndex(_find)

@@ -6,7 +6,8 @@ container. A number in quotes is a name, too, and no container port has a number
 found.
 
 The rule applies if Services or pods in the folder of the monitor have the labels that it selects: an operator may
-create others. Names of ports that a mesh adds are left out.
+create others. It knows the port of the exporter that the GPU operator installs, `gpu-metrics`, if nothing in the files
+has the label of its Service. Names of ports that a mesh adds are left out.
 
 Write the name of the port, or declare the port in the container.
 """
@@ -25,6 +26,7 @@ from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
 from trainyard.facts.jobs.workloads import group_of
+from trainyard.facts.programs.exporters import PORTS
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource, Role
 
@@ -46,6 +48,7 @@ _Found = TypeVar("_Found", Resource, Role)
         "kubernetes v1.37.2 apimachinery pkg/util/validation/validation.go: IsValidPortName needs a letter",
         "github.com/prometheus-operator/prometheus-operator issue 4639, kube-prometheus issue 726",
         "github.com/loft-sh/jspolicy issue 37",
+        "NVIDIA/gpu-operator assets/state-dcgm-exporter/0600_service.yaml: the port `gpu-metrics`",
     ),
     needs=tuple(_FIELDS),
 )
@@ -55,13 +58,14 @@ def monitor_port_unknown(resource: Resource, context: Context) -> Iterator[Probl
     if field is None or group_of(resource.api_version) != "monitoring.coreos.com":
         return
     services = _services(resource, context.project) if resource.kind == "ServiceMonitor" else ()
+    installed = _installed(resource, context.project) if resource.kind == "ServiceMonitor" and not services else None
     pods = _if_beside(tuple(_pods(resource, services, context.project)), resource)
     for index, endpoint in enumerate(items(resource.tree, "spec", field)):
         at = resource.at.child("spec", field, index)
         name = text(endpoint, "port")
         if name:
             if resource.kind == "ServiceMonitor":
-                yield from _named(name, at.child("port"), "Service", _names_of_services(services))
+                yield from _named(name, at.child("port"), "Service", installed or _names_of_services(services))
             elif name.isdigit():
                 message = f"`{name}` is the name of a port here, and no container port has a number as its name"
                 yield Problem(at.child("port"), message, f"write the name of the port, or `portNumber: {name}`")
@@ -98,6 +102,15 @@ def _services(monitor: Resource, project: Project) -> tuple[Resource, ...]:
         return ()
     found = (one for one in near if wanted.items() <= _labels(one).items() and _is_near(one.namespace, monitor))
     return _if_beside(tuple(found), monitor)
+
+
+def _installed(monitor: Resource, project: Project) -> _Ports | None:
+    """Returns the ports of the Service of an operator that a monitor selects, if the files have none with its label."""
+    wanted = _plain_selector(monitor)
+    known = [label for label in PORTS if wanted.get(label[0]) == label[1]]
+    if not known or _by_label.of(project).get(known[0]) or selected_anywhere(project, dict(known)):
+        return None
+    return PORTS[known[0]]
 
 
 def _if_beside(found: tuple[_Found, ...], monitor: Resource) -> tuple[_Found, ...]:

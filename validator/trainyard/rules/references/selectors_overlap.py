@@ -5,8 +5,8 @@ workload by its selector: they also see those of the other one, and scale, prote
 selector cannot be changed later.
 
 The rule looks at Deployments, StatefulSets, DaemonSets and ReplicaSets of one namespace in the same file, or in files
-of a kustomization. DaemonSets among themselves are left out: each knows its pods by their owner, and nothing scales
-them.
+that one kustomization lists. Two that fit each other's pods are reported at the first one. DaemonSets among themselves
+are left out: each knows its pods by their owner, and nothing scales them.
 
 Give each workload a label of its own, in its selector and in its template.
 """
@@ -19,7 +19,8 @@ from typing import Any
 from trainyard.analysis.jobs.neighbours import selected_together
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Run, Workload
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Project, Run, Workload
 
 _KINDS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet")
 
@@ -44,6 +45,8 @@ def selectors_overlap(run: Workload, context: Context) -> Iterator[Problem]:
             if run.kind == other.kind == "DaemonSet":
                 continue
             if other.kind in _KINDS and (other.kind, other.name) != (run.kind, run.name):
+                if _is_told(other, run, context):
+                    return
                 yield Problem(
                     run.at.child("spec", "selector", *at),
                     f"the selector of {run.kind} {run.name} also fits the pods of {other.kind} {other.name}: both "
@@ -52,6 +55,23 @@ def selectors_overlap(run: Workload, context: Context) -> Iterator[Problem]:
                     related=((role.pod.template_at.child("metadata", "labels"), "the labels of the other pods"),),
                 )
                 return
+
+
+def _is_told(other: Run, run: Run, context: Context) -> bool:
+    """True if the other workload stands before, and its selector fits the pods of this one: it is reported there."""
+    places = _places.of(context.project)
+    if places.get(id(other), 0) > places.get(id(run), 0):
+        return False
+    return any(
+        found is run
+        for selector, _ in _selectors(other)
+        for found, _ in beside(context.project, selector, other.namespace, other.at)
+    )
+
+
+_places: LastIndex[Project, dict[int, int]] = LastIndex(
+    lambda project: {id(run): place for place, run in enumerate(project.runs)}
+)
 
 
 def _selectors(run: Run) -> Iterator[tuple[dict[str, Any], tuple[str | int, ...]]]:

@@ -6,7 +6,8 @@ all its threads until the next period of 100 ms. Steps then take longer on some 
 training loop alone takes one CPU for each GPU, so the minimum is 1.5 unless configured otherwise. Data loaders often
 need much more.
 
-The rule ignores images that only wait, such as `sleep` and `busybox`, with which examples show a queue or a scheduler.
+The rule ignores images that only wait, such as `sleep` and `busybox`, with which examples show a queue or a scheduler,
+and programs such as `nvidia-smi` that start no ranks.
 
 Write a higher CPU limit, or only a CPU request: without a limit nothing is throttled.
 """
@@ -16,10 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.jobs.workloads import only_waits
+from trainyard.analysis.launchers.training_commands import starts_no_ranks
 from trainyard.analysis.resources.devices import quantity_at
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kubernetes.quantities import parse_quantity
-from trainyard.model.run import Role
+from trainyard.model.run import Container, Role
 from trainyard.startup import NamedTuple
 
 
@@ -45,12 +47,16 @@ def gpu_cpu_limit_throttled(role: Role, context: Context) -> Iterator[Problem]:
     for container in role.pod.containers if role.trains else ():
         count, limit = container.gpus, parse_quantity(container.limits.get("cpu"))
         floor = context.parameters.cpus_per_gpu * count
-        if count and limit is not None and limit < floor and not only_waits(container):
+        if count and limit is not None and limit < floor and not _is_idle(container):
             yield Problem(
                 quantity_at(context.run, role, container, "limits", "cpu"),
                 f"a CPU limit of {container.limits['cpu']} throttles the processes of {_gpus(count)}",
                 f"write a CPU limit of at least {floor:g}, or only a request",
             )
+
+
+def _is_idle(container: Container) -> bool:
+    return only_waits(container) or starts_no_ranks(container)
 
 
 def _gpus(count: int) -> str:

@@ -2,7 +2,8 @@
 
 The device plugin passes the GPUs of its choice in this variable, and a value in the container's `env` wins. With `0`,
 all pods of a node train on the same GPU, and with `all` each of them sees the GPUs of the others. The scheduler counts
-GPUs that are not the ones in use. `all` in a container that requests eight GPUs is left alone: it has a whole node.
+GPUs that are not the ones in use. `all` in a container that requests eight GPUs is left alone: it has a whole node. So
+is `all` in one that requests four, or all that a node of its pool has, if no container in the files requests more.
 
 Remove the variable. `CUDA_VISIBLE_DEVICES` chooses among the container's own GPUs.
 """
@@ -13,13 +14,16 @@ from collections.abc import Iterator
 
 from trainyard.analysis.pods.settings import literal_value, name_at, remove_variable
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Setting
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Project, Setting
 
 VISIBLE = "NVIDIA_VISIBLE_DEVICES"
 # Words with which the container has no GPU by the variable.
 NOTHING = ("", "void", "none")
 # Few nodes have more GPUs, so a pod with so many leaves none to others.
 _WHOLE_NODE = 8
+# Many nodes have four, and then no pod of the cluster requests more.
+_SMALL_NODE = 4
 
 
 @rule(
@@ -41,7 +45,7 @@ def gpus_chosen_by_variable(setting: Setting, context: Context) -> Iterator[Prob
     value = literal_value(setting) if setting.name == VISIBLE and setting.via in ("env", "envFrom") else None
     if value is None or container is None or value in NOTHING:
         return
-    if value == "all" and container.gpus >= _WHOLE_NODE:
+    if value == "all" and (container.gpus >= _WHOLE_NODE or _SMALL_NODE <= container.gpus == _most.of(context.project)):
         return
     if container.gpus and any(name.startswith("nvidia.com/") for name in container.limits):
         yield Problem(
@@ -50,3 +54,9 @@ def gpus_chosen_by_variable(setting: Setting, context: Context) -> Iterator[Prob
             "remove it",
             remove_variable(setting),
         )
+
+
+# The most GPUs that a container of the files requests.
+_most: LastIndex[Project, int] = LastIndex(
+    lambda project: max((container.gpus for run in project.runs for container in run.containers), default=0)
+)

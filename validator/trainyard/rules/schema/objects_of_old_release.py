@@ -5,8 +5,9 @@ and releases of other programs look like this. Since they are no slip, one findi
 `api-version-not-served` is silent there.
 
 That holds for five or more such objects, if one release of Kubernetes served all objects of the file or folder, and if
-objects of the same kinds with current versions are rare. In a file or folder that is named after a release, such as
-`calico-3.21.2.yaml`, one object is enough. A single old version among current ones is reported by itself.
+objects of the same kinds with current versions are rare. One object is enough in a file or folder that is named after
+a release, such as `calico-3.21.2.yaml`, and in a file that requests GPUs as `alpha.kubernetes.io/nvidia-gpu`. A single
+old version among current ones is reported by itself.
 
 Convert the objects, leave the folder out with `exclude`, or set the target `kubernetes` to the release of the cluster.
 """

@@ -5,8 +5,8 @@ whose items were commented out. Nothing is created, with an error such as "spec.
 
 A file may be a patch, to which a kustomization adds the rest. Fields of a mapping are not required in files whose path
 has the word `patch`, `overlay`, `override` or `merge`, nor beside a `kustomization.yaml` or a
-`chainsaw-test.yaml`, nor in a workload whose containers have no image. The items of a list are
-always whole.
+`chainsaw-test.yaml`, nor in a workload whose containers have no image, nor in the resources of a composition of
+Crossplane. The items of a list are always whole.
 Nor are the `containers` of a Pod: Spark and Flink add them to the pod templates that users give them.
 
 Add the field.

@@ -9,7 +9,7 @@ The rule follows the script with a launcher that fails, as bash would: pipes, `s
 loops, functions, subshells, background jobs, scripts in `bash -c`, in here-documents and in mounted ConfigMaps. All
 other commands succeed. Without a launcher such as torchrun, the last Python program of a script with GPUs counts as the
 training, also in a job without GPUs if its output goes through `tee`. If the exit code depends on something outside the
-files, nothing is reported.
+files, nothing is reported. Several launchers that each end with `|| echo ...` are a series that is meant to go on.
 
 Write `set -e` at the top of the script if it goes on after the launcher, and `set -o pipefail` if the launcher is in a
 pipe. Otherwise keep the code: `rc=$?` after the launcher, and `exit $rc` at the end. The `sh` of Debian images is dash,
@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 from trainyard.analysis.scripts.entry import Entry, entry_of
 from trainyard.document.document import Edit, Substitute
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.programs.launchers import BY_NAME
 from trainyard.loaders.manifests import shell
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Container, Project
@@ -39,6 +40,8 @@ SERVERS = ("Deployment", "StatefulSet", "DaemonSet")
 MOST_STEPS = 20_000
 SET = pattern(r"^set -(?=[a-z]*e)[a-z]+(?= *(?:$|[#;]))", re.MULTILINE)
 DISCARDED = pattern(r"[ \t]*\|\|[ \t]*(?:true|:)[ \t]*$", re.MULTILINE)
+# The script tells that the launcher has failed, and goes on.
+TOLD = pattern(r"\|\|[ \t]*(?:\{[ \t]*)?(?:echo|printf)\b")
 WAIT = pattern(r"^([ \t]*)wait[ \t]*$", re.MULTILINE)
 
 
@@ -103,13 +106,22 @@ def launcher_exit_code_lost(container: Container, context: Context) -> Iterator[
         for launch in masked_launches(entry.ends())
     ]
     spent[name] = spent.get(name, 0) + work.steps - start
+    is_series = bool(found) and _is_series(entry.text)
     for launch, remedy in found:
+        if is_series and remedy is None:
+            continue
         yield Problem(
             launch.at,
             f"the exit code of {launch.program} is lost: {_reason(entry, remedy, launch.at.line)}",
             _help(entry, remedy, launch),
             _edits(entry) if remedy is REMEDIES[0] and not launch.is_inner else (),
         )
+
+
+def _is_series(text: str) -> bool:
+    """True if two or more launchers are told to have failed, one after another."""
+    lines = text.replace("\\\n", " ").split("\n")
+    return sum(1 for line in lines if TOLD.search(line) and any(name in line for name in BY_NAME)) > 1
 
 
 def _helps(remedy: Remedy, entry: Entry, launch: Launch) -> bool:

@@ -4,7 +4,8 @@ torchrun, `deepspeed` and `accelerate launch` start their script with Python the
 `python python train.py`: "can't open file 'python'". Without a script, they end with "the following arguments are
 required". torchrun is a program and no module: `python -m torchrun` ends with "No module named torchrun".
 
-The rule leaves out TrainJobs and their runtimes, whose arguments come together in the cluster.
+The rule leaves out TrainJobs and their runtimes, whose arguments come together in the cluster, and pods of a controller
+that is not known.
 
 Remove `python`, or add `--no-python`. Write the script behind the options, and `python -m torch.distributed.run`.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.jobs.kubeflow import has_all_pods
 from trainyard.analysis.launchers.launcher_options import Start, is_option, starts
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.jobs.kubeflow import RUNTIMES
@@ -36,7 +38,7 @@ _HELP = ("-h", "--help", "--version")
 def launcher_without_program(container: Container, context: Context) -> Iterator[Problem]:
     """Report starts without a script."""
     run = context.run
-    if run is None or run.kind in ("TrainJob", *RUNTIMES):
+    if run is None or run.kind in ("TrainJob", *RUNTIMES) or not has_all_pods(run):
         return
     for command in container.commands:
         if command.program.startswith("python") and command.words[1:3] == ("-m", "torchrun"):

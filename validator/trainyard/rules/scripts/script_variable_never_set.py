@@ -5,7 +5,8 @@ The shell replaces a variable that nothing sets with nothing. After a renaming, 
 
 A variable may come from the environment, so the rule reports it only beside an assignment that nothing reads: one of
 the same name with a part more, such as `SCRIPT_ARGS` for `ARGS`, or one that differs in a letter or two. Variables with
-a default, as in `${ARGS:-}`, are left alone.
+a default, as in `${ARGS:-}`, are left alone. So are a variable with the name of a file, `ARGS_FILE`, beside an `ARGS`
+that the script exports: images take a password from such a file.
 
 Write the name of the variable that the script sets.
 """
@@ -28,6 +29,7 @@ _USED = re.compile(r"(?<!\\)\$(?:\{([A-Z_][A-Z0-9_]*)\}|([A-Z_][A-Z0-9_]*))")
 _DEFAULT = re.compile(r"\$\{([A-Z_][A-Z0-9_]*)[:=+?-]")
 # What a script prints looks like an assignment: `echo GPUS=$GPUS`.
 _PRINTED = re.compile(r"\b(?:echo|printf)\b[^;|&\n]*")
+_EXPORTED = re.compile(r"\bexport\s+([A-Za-z_]\w*)=")
 _MOST = 50
 _WORD = re.compile(r"[A-Za-z_]\w*")
 # Libraries, Slurm and Python read these from the environment; the last ones are set by operators and by the kubelet.
@@ -60,9 +62,10 @@ def script_variable_never_set(container: Container) -> Iterator[Problem]:
         unset = _unset(text, environment) if 0 < len(unread) <= _MOST else {}
         if len(unset) > _MOST:
             continue
+        exported = {f"{match[1]}_FILE" for match in _EXPORTED.finditer(text)} if unset else set[str]()
         for name, line in unset.items():
             similar = _similar(name, unread)
-            if similar:
+            if similar and name not in exported:
                 others = [one for one, at in unset.items() if at == line and one != name]
                 yield _problem(script, name, similar, line, others)
 

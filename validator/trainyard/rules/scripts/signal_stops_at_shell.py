@@ -9,7 +9,7 @@ The rule looks at pods with a `terminationGracePeriodSeconds` of more than 30, w
 train or start a model server. It leaves out scripts with `exec`, `trap` or `wait`, pods with a `preStop` hook, and `sh`
 in images of Red Hat and others in which it is bash.
 
-Write `exec` before the program.
+Write `exec` before the program. That does not help in a pipe: send the log elsewhere with `> >(tee FILE) 2>&1`.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ _EVALUATED = pattern(
 )
 _BASH = pattern(r"(?i)ubi\d?|redhat|rhel|modh/|opendatahub|fedora|centos|rocky|alma|amazonlinux|amzn|suse|arch\b")
 _PLAIN = ("sh", "dash", "ash")
+# Each part of a pipe is a process of its own, also after `exec`.
+_LOG = ", and `> >(tee FILE) 2>&1` in place of the pipe"
 
 
 @rule(
@@ -65,7 +67,7 @@ def signal_stops_at_shell(container: Container, context: Context) -> Iterator[Pr
         yield Problem(
             program.at,
             f"`{shell}` does not pass SIGTERM on to the program, which is killed after the {grace} s of `{FIELD}`",
-            "write `exec` before it",
+            "write `exec` before it" + (_LOG if _PIPE.search(script.text) else ""),
         )
 
 

@@ -6,7 +6,8 @@ itself and ignores the option.
 
 The rule checks torchrun with the static rendezvous, which is its default, and Accelerate's `--machine_rank`, in roles
 with more than one pod, and in lone pods or Jobs of one file that meet at the same address. Without that option,
-`machine_rank` of the configuration counts, which all pods read from one ConfigMap.
+`machine_rank` of the configuration counts, which all pods read from one ConfigMap. A script that tests the name or the
+index of its pod is left alone: another pod takes another branch.
 
 Use the index of the pod: `$(JOB_COMPLETION_INDEX)` in an Indexed Job or a JobSet, nothing at all in a PyTorchJob, or
 `--rdzv-backend=c10d`.
@@ -30,6 +31,11 @@ from trainyard.model.run import Command, Container, Project, Role, Run
 
 # Kinds of which each object is often one node.
 ALONE = ("Pod", "Job", "StatefulSet", "Deployment")
+# A condition on the name or the index of the pod.
+_BRANCH = re.compile(
+    r"(?:\[|\btest|\bcase)\s[^\n]{0,80}?\$[({]?(?:HOSTNAME|hostname|POD_NAME|POD_INDEX|ORDINAL|INDEX|JOB_COMPLETION_INDEX|"
+    r"NODE_RANK|RANK|VC_TASK_INDEX|LWS_WORKER_INDEX)\b"
+)
 REFERENCE = re.compile(r"\$[({]?([A-Za-z_]\w*)[)}]?\Z")
 
 
@@ -64,6 +70,8 @@ def node_rank_constant(role: Role, context: Context) -> Iterator[Problem]:
         if launch.option("--rdzv-backend") not in (None, "static") or container.setting("PET_RDZV_BACKEND"):
             continue
         if run.elastic is not None and "PET_RDZV_BACKEND" in operator_variables(run):
+            continue
+        if any(_BRANCH.search(script.text) for script in container.scripts):
             continue
         number = _constant(told[0], container, told[1])
         if number is not None and ((role.replicas or 1) > 1 or number[0] in others):
