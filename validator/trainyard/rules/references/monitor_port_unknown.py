@@ -19,13 +19,13 @@ from typing import Any, TypeVar
 from trainyard.analysis.admission.constraints import is_known
 from trainyard.analysis.jobs.kubeflow import has_all_pods
 from trainyard.analysis.objects.folders import folder_of
+from trainyard.analysis.objects.labelled import services_with
 from trainyard.analysis.pods.selected import selected_anywhere
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
 from trainyard.facts.jobs.workloads import group_of
-from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource, Role
 
 # More than these are not compared: a label such as `release` is on everything.
@@ -92,12 +92,8 @@ def _declared(endpoint: Any, at: Place, pods: tuple[Role, ...]) -> Iterator[Prob
 
 def _services(monitor: Resource, project: Project) -> tuple[Resource, ...]:
     """Returns the Services that the labels of a monitor select."""
-    wanted = _plain_selector(monitor)
-    near = _by_label.of(project).get(next(iter(wanted.items()))) if wanted else None
-    if near is None or len(near) > _MOST:
-        return ()
-    found = (one for one in near if wanted.items() <= _labels(one).items() and _is_near(one.namespace, monitor))
-    return _if_beside(tuple(found), monitor)
+    found = [one for one in services_with(project, _plain_selector(monitor)) if _is_near(one.namespace, monitor)]
+    return _if_beside(tuple(found), monitor) if len(found) <= _MOST else ()
 
 
 def _if_beside(found: tuple[_Found, ...], monitor: Resource) -> tuple[_Found, ...]:
@@ -144,18 +140,3 @@ def _names_of_pods(pods: tuple[Role, ...]) -> _Ports | None:
 def _ports(role: Role) -> Iterator[dict[str, Any]]:
     for container in (*role.pod.containers, *role.pod.init_containers):
         yield from map(mapping, items(container.tree, "ports"))
-
-
-def _labels(service: Resource) -> dict[str, str]:
-    return {str(name): str(value) for name, value in mapping(service.tree, "metadata", "labels").items()}
-
-
-def _find_services(project: Project) -> dict[tuple[str, str], list[Resource]]:
-    found: dict[tuple[str, str], list[Resource]] = {}
-    for service in project.of_kind("Service"):
-        for label in _labels(service).items():
-            found.setdefault(label, []).append(service)
-    return found
-
-
-_by_label: LastIndex[Project, dict[tuple[str, str], list[Resource]]] = LastIndex(_find_services)
