@@ -47,7 +47,8 @@ def _find(run: Run) -> tuple[Reference, ...]:
     # The roles of a run mostly refer to the same objects.
     first = {(one.kind, one.name, one.key): one for one in reversed(found) if one.name and "$" not in one.name}
     # A rule that takes the first reference to an object means its name, and not one of its keys.
-    return tuple(sorted(reversed(first.values()), key=lambda one: bool(one.key))) if first else ()
+    ordered = tuple(reversed(first.values()))
+    return (*(one for one in ordered if not one.key), *(one for one in ordered if one.key))
 
 
 def _of_run(run: Run) -> Iterator[Reference]:

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from trainyard.analysis.objects.known_objects import everywhere, fitting
 from trainyard.analysis.objects.makers import is_named_by_operator
 from trainyard.analysis.objects.object_parts import DATA, PartReference, part_references, parts_of
+from trainyard.analysis.objects.patches import may_be_patched
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
 from trainyard.model.run import Project
@@ -72,6 +73,9 @@ def _problems(one: PartReference, project: Project) -> Iterator[Problem]:
     have = sorted(parts_of(found[0], one.field) or ())
     near = closest_match(one.part, have, _NEAR)
     if near is None and (one.field.what == _CONTAINER or (one.field.has == DATA and _may_be_filled(one, project))):
+        return
+    # A kustomization may add the part.
+    if may_be_patched(found[0].at, None, project, one.part):
         return
     what = one.field.what
     told = f"did you mean `{near}`?" if near else f"it has {format_list(f'`{part}`' for part in have) or 'none'}"

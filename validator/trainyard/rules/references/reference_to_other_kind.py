@@ -42,7 +42,8 @@ _PAIRS = (
 )
 # A claim that names the volume does not make the pod find it.
 _NEVER = ("PersistentVolume",)
-_OTHER = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
+# A claim often has the name of its volume, which is elsewhere.
+_OTHER = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1]) if one not in _NEVER}
 _CLAIMS = (("resourceClaimName", "ResourceClaim"), ("resourceClaimTemplateName", "ResourceClaimTemplate"))
 # A reference of this kind falls back to the other one.
 _EITHER = ("InferenceService spec.predictor.model.runtime",)

@@ -28,6 +28,8 @@ _INPUT = pattern(r"\{\{\s*inputs\.(parameters|artifacts)\.([A-Za-z0-9_-]+)[^{}]*
 _STEP = pattern(r"\{\{\s*(steps|tasks)\.([A-Za-z0-9_-]+)\.[^{}]*\}\}")
 _ARGUMENT = pattern(r"\{\{\s*workflow\.parameters\.([A-Za-z0-9_-]+)\s*\}\}")
 _NEAR = 0.6
+# `{{workflow.parameters.json}}` is a list of all.
+_ALL = "json"
 # Workflows of Kubeflow Pipelines have thousands of texts, and each missing name stands in many.
 _MOST = 20
 
@@ -80,7 +82,7 @@ def _of_arguments(resource: Resource, spec: Spec, project: Project) -> Iterator[
     """Yields parameters of the workflow that it does not have, in its own templates and in those that it calls."""
     if "Template" in resource.kind:
         return
-    have = _names(items(spec.tree, "arguments", "parameters"))
+    have = _names(items(spec.tree, "arguments", "parameters")) | {_ALL}
     for template, at in spec.templates.values():
         for value, place in texts(template, at):
             for match in _ARGUMENT.finditer(value) if "{{" in value else ():
@@ -117,7 +119,7 @@ def _names(found: list[Any]) -> frozenset[str]:
 
 
 def _problem(what: str, name: str, at: Place, names: frozenset[str], used: Place) -> Problem:
-    known = sorted(one for one in names if one)
+    known = sorted(one for one in names if one not in ("", _ALL))
     near = closest_match(name, known, _NEAR)
     have = format_list(f"`{one}`" for one in known[:8])
     told = f"did you mean `{near}`?" if near else f"there are {have}" if known else "declare it"
