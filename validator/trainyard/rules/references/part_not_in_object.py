@@ -25,6 +25,9 @@ from trainyard.model.run import Project
 
 _NEAR = 0.6
 _CONTAINER = "container"
+# The controller of load balancers on AWS reads the action of this name from an annotation.
+_ELSEWHERE = ("use-annotation",)
+_FEW = 2
 
 
 @rule(
@@ -54,12 +57,18 @@ _CONTAINER = "container"
 def part_not_in_object(project: Project) -> Iterator[Problem]:
     """Report parts that no object of the name has."""
     done: set[tuple[str, str, str, str]] = set()
+    found: dict[tuple[str, str], list[tuple[PartReference, Problem]]] = {}
     for one in part_references(project):
         key = one.field.target, one.name, one.part, one.at.document.source.name
-        if key in done:
-            continue
-        done.add(key)
-        yield from _problems(one, project)
+        if key not in done and one.part not in _ELSEWHERE:
+            done.add(key)
+            found.setdefault(key[:2], []).extend((one, problem) for problem in _problems(one, project))
+    for problems in found.values():
+        files = {one.at.document.source.name for one, _ in problems}
+        for one, problem in problems:
+            # Files of many examples in one folder use a name for objects of their own.
+            if len(files) <= _FEW or problem.related[0][0].document.source is one.at.document.source:
+                yield problem
 
 
 def _problems(one: PartReference, project: Project) -> Iterator[Problem]:
