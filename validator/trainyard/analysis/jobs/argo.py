@@ -10,6 +10,7 @@ from typing import Any
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource
 from trainyard.startup import NamedTuple
 
@@ -75,6 +76,16 @@ def template_of(project: Project, call: Call) -> tuple[Spec, str] | None:
     """Returns the WorkflowTemplate that a call takes a template from, and the name of that; None if there is none."""
     reference = mapping(call.tree, "templateRef")
     kind = "ClusterWorkflowTemplate" if reference.get("clusterScope") is True else "WorkflowTemplate"
-    found = [one for one in project.of_kind(kind) if one.name == text(reference, "name")] if reference else []
+    found = _templates.of(project).get((kind, text(reference, "name")), []) if reference else []
     spec = spec_of(found[0]) if len(found) == 1 else None
     return (spec, text(reference, "template")) if spec is not None else None
+
+
+def _find_templates(project: Project) -> dict[tuple[str, str], list[Resource]]:
+    found: dict[tuple[str, str], list[Resource]] = {}
+    for one in project.of_kind("WorkflowTemplate", "ClusterWorkflowTemplate"):
+        found.setdefault((one.kind, one.name), []).append(one)
+    return found
+
+
+_templates: LastIndex[Project, dict[tuple[str, str], list[Resource]]] = LastIndex(_find_templates)
