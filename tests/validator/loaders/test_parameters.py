@@ -103,7 +103,7 @@ def katib(inner: dict[str, Any]) -> dict[str, Any]:
 def workflow(manifest: str) -> dict[str, Any]:
     """Return a workflow that creates an object."""
     inputs = {"parameters": [{"name": "value"}, {"name": "cpu"}]}
-    step = {"name": "train", "inputs": inputs, "resource": {"action": "create", "manifest": manifest}}
+    step = {"name": "train", "resource": {"action": "create", "manifest": manifest}, "inputs": inputs}
     return made("argoproj.io/v1alpha1", "Workflow", templates=[step])
 
 
