@@ -33,7 +33,7 @@ _LOCAL = "localhost"
 
 
 @rule(
-    code="RY041",
+    code="RY043",
     severity="error",
     confidence="high",
     since="0.4.0",
