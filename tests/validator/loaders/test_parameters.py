@@ -102,7 +102,8 @@ def katib(inner: dict[str, Any]) -> dict[str, Any]:
 
 def workflow(manifest: str) -> dict[str, Any]:
     """Return a workflow that creates an object."""
-    step = {"name": "train", "resource": {"action": "create", "manifest": manifest}}
+    inputs = {"parameters": [{"name": "value"}, {"name": "cpu"}]}
+    step = {"name": "train", "resource": {"action": "create", "manifest": manifest}, "inputs": inputs}
     return made("argoproj.io/v1alpha1", "Workflow", templates=[step])
 
 

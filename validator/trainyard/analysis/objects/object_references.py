@@ -6,82 +6,82 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.document.document import Place
-from trainyard.document.lookup import mapping, text
+from trainyard.document.lookup import text
+from trainyard.facts.kubernetes.object_fields import BESIDE, NAMES, NameField
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource
 from trainyard.startup import NamedTuple
 
+# Their fields say with a word of their own that the other object has no namespace.
+_OF_CLUSTER = "WorkflowTemplate"
+# Placeholders of charts, workflows and scripts.
+_UNKNOWN = ("{", "$", "<")
+
 
 class ObjectReference(NamedTuple):
-    """A name of an object at a place. `field` is the same for references of one meaning."""
+    """A name of an object at a place. `field` is the same for references of one meaning.
+
+    `namespace` is where the object must be; None if the files do not tell it, or the object has none.
+    """
 
     kind: str
     name: str
     at: Place
     field: str
+    namespace: str | None = None
 
 
-# The kind of an object, the path of a reference (`*`: each member of a list), the field with the name in it, and the
-# kind of the other object if no `kind` stands beside the name; empty if one must.
-_FIELDS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
-    ("RoleBinding", ("roleRef",), "name", ""),
-    ("ClusterRoleBinding", ("roleRef",), "name", ""),
-    ("RoleBinding", ("subjects", "*"), "name", ""),
-    ("ClusterRoleBinding", ("subjects", "*"), "name", ""),
-    ("HorizontalPodAutoscaler", ("spec", "scaleTargetRef"), "name", ""),
-    ("VerticalPodAutoscaler", ("spec", "targetRef"), "name", ""),
-    ("ScaledObject", ("spec", "scaleTargetRef"), "name", "Deployment"),
-    ("ScaledObject", ("spec", "triggers", "*", "authenticationRef"), "name", "TriggerAuthentication"),
-    ("ScaledJob", ("spec", "triggers", "*", "authenticationRef"), "name", "TriggerAuthentication"),
-    ("NodePool", ("spec", "template", "spec", "nodeClassRef"), "name", ""),
-    ("Ingress", ("spec", "rules", "*", "http", "paths", "*", "backend", "service"), "name", "Service"),
-    ("Ingress", ("spec", "defaultBackend", "service"), "name", "Service"),
-    ("HTTPRoute", ("spec", "rules", "*", "backendRefs", "*"), "name", "Service"),
-    ("HTTPRoute", ("spec", "parentRefs", "*"), "name", "Gateway"),
-    ("PersistentVolumeClaim", ("spec",), "volumeName", "PersistentVolume"),
-    ("ExternalSecret", ("spec", "secretStoreRef"), "name", "SecretStore"),
-    ("Certificate", ("spec", "issuerRef"), "name", "Issuer"),
-    ("ClusterQueue", ("spec", "admissionChecksStrategy", "admissionChecks", "*"), "name", "AdmissionCheck"),
-    ("AdmissionCheck", ("spec", "parameters"), "name", ""),
-    ("ResourceFlavor", ("spec",), "topologyName", "Topology"),
-    ("InferenceService", ("spec", "predictor", "model"), "runtime", "ServingRuntime"),
-    ("TrainJob", ("spec", "runtimeRef"), "name", "ClusterTrainingRuntime"),
-    ("DeviceTaintRule", ("spec", "deviceSelector"), "deviceClassName", "DeviceClass"),
-    ("ResourceClaim", ("spec", "devices", "requests", "*", "exactly"), "deviceClassName", "DeviceClass"),
-    (
-        "ResourceClaimTemplate",
-        ("spec", "spec", "devices", "requests", "*", "exactly"),
-        "deviceClassName",
-        "DeviceClass",
-    ),
-    ("ResourceClaim", ("spec", "devices", "requests", "*"), "deviceClassName", "DeviceClass"),
-    ("ResourceClaimTemplate", ("spec", "spec", "devices", "requests", "*"), "deviceClassName", "DeviceClass"),
-)
-_BY_KIND = {kind: [one[1:] for one in _FIELDS if one[0] == kind] for kind in dict.fromkeys(one[0] for one in _FIELDS)}
+def object_references(project: Project) -> tuple[ObjectReference, ...]:
+    """Returns the references of all objects."""
+    return _found.of(project)
 
 
-def object_references(project: Project) -> Iterator[ObjectReference]:
-    """Yields the references of all objects."""
-    for kind, fields in _BY_KIND.items():
-        for resource in project.of_kind(kind):
-            for path, field, other in fields:
-                yield from _read(resource, path, field, other)
-
-
-def _read(resource: Resource, path: tuple[str, ...], field: str, kind: str) -> Iterator[ObjectReference]:
-    for tree, at in _walk(resource.tree, resource.at, path):
-        name = text(tree, field)
-        other = (text(tree, "kind") or kind) if field == "name" else kind
-        if name and other and "{" not in name and "$" not in name:
-            yield ObjectReference(other, name, at.child(field), f"{resource.kind} {'.'.join(path)}")
-
-
-def _walk(tree: Any, at: Place, path: tuple[str, ...]) -> Iterator[tuple[dict[str, Any], Place]]:
+def walk(tree: Any, at: Place, path: tuple[str, ...]) -> Iterator[tuple[Any, Place]]:
+    """Yields what stands at a path below a tree; `*` is each member of a list or of a mapping."""
     if not path:
-        if isinstance(tree, dict):
-            yield tree, at
-        return
-    if path[0] == "*":
-        for index, one in enumerate(tree if isinstance(tree, list) else ()):
-            yield from _walk(one, at.child(index), path[1:])
+        yield tree, at
+    elif path[0] == "*":
+        members = enumerate(tree) if isinstance(tree, list) else tree.items() if isinstance(tree, dict) else ()
+        for key, one in members:
+            yield from walk(one, at.child(key), path[1:])
     elif isinstance(tree, dict) and path[0] in tree:
-        yield from _walk(mapping(tree).get(path[0]), at.child(path[0]), path[1:])
+        yield from walk(tree[path[0]], at.child(path[0]), path[1:])
+
+
+def target_of(holder: Any, target: str) -> str:
+    """Returns the kind of the object that a mapping names beside its `name`."""
+    if target == _OF_CLUSTER and isinstance(holder, dict) and holder.get("clusterScope") is True:
+        return f"Cluster{target}"
+    return text(holder, "kind") or target
+
+
+def is_unknown(name: str) -> bool:
+    """True if something replaces the name, or a part of it."""
+    return any(sign in name for sign in _UNKNOWN)
+
+
+def _find(project: Project) -> tuple[ObjectReference, ...]:
+    by_kind: dict[str, list[NameField]] = {}
+    for field in NAMES:
+        by_kind.setdefault(field.kind, []).append(field)
+    return tuple(
+        one
+        for kind, fields in by_kind.items()
+        for resource in project.of_kind(kind)
+        for field in fields
+        for one in _read(resource, field)
+    )
+
+
+def _read(resource: Resource, field: NameField) -> Iterator[ObjectReference]:
+    *path, last = field.path.split(".")
+    for holder, at in walk(resource.tree, resource.at, tuple(path)):
+        name = text(holder, last)
+        kind = target_of(holder, field.target) if last == "name" else field.target
+        if name and kind and not is_unknown(name):
+            beside = text(holder, "namespace") if field.where == BESIDE else ""
+            namespace = (beside or resource.namespace) if field.where else None
+            yield ObjectReference(kind, name, at.child(last), f"{resource.kind} {field.path}", namespace)
+
+
+_found: LastIndex[Project, tuple[ObjectReference, ...]] = LastIndex(_find)

@@ -46,7 +46,9 @@ def _find(run: Run) -> tuple[Reference, ...]:
     found = [*_of_run(run), *(one for role in run.roles for one in _of_pod(role.pod))]
     # The roles of a run mostly refer to the same objects.
     first = {(one.kind, one.name, one.key): one for one in reversed(found) if one.name and "$" not in one.name}
-    return tuple(reversed(first.values())) if first else ()
+    # A rule that takes the first reference to an object means its name, and not one of its keys.
+    ordered = tuple(reversed(first.values()))
+    return (*(one for one in ordered if not one.key), *(one for one in ordered if one.key))
 
 
 def _of_run(run: Run) -> Iterator[Reference]:

@@ -27,6 +27,13 @@ def selected_anywhere(project: Project, labels: Mapping[str, Any]) -> Sequence[t
     return _selected(project, None, labels)
 
 
+def is_selected(project: Project, labels: Mapping[str, Any]) -> bool:
+    """True if a pod of any namespace has all of these labels, however many there are."""
+    known = _roles.of(project)
+    every = [known.get((None, str(name), str(value)), ()) for name, value in labels.items()]
+    return any(has_labels(role.pod.labels, labels) for _, role in min(every, key=len, default=()))
+
+
 def _selected(project: Project, scope: str | int | None, labels: Mapping[str, Any]) -> list[tuple[Run, Role]]:
     known = _roles.of(project)
     every: list[Sequence[tuple[Run, Role]]] = [

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from trainyard.analysis.objects.added_labels import added_labels
 from trainyard.analysis.objects.folders import folder_of
 from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Context, Problem, rule
@@ -58,7 +59,7 @@ def monitor_not_selected(resource: Resource, context: Context) -> Iterator[Probl
     labels = mapping(resource.tree, "metadata", "labels")
     if servers is None or servers.may_take(labels):
         return
-    if _adds_labels.of(context.project):
+    if added_labels(context.project):
         return
     first = servers.first
     wanted = mapping(first.tree, "spec", field, "matchLabels")
@@ -119,16 +120,4 @@ def _has_placeholder(labels: dict[str, Any]) -> bool:
     return any("{{" in str(value) or "$" in str(value) for value in labels.values())
 
 
-def _find_labels(project: Project) -> bool:
-    """True if a kustomization adds labels to objects."""
-    trees = (document.tree for document in project.documents)
-    return any(
-        isinstance(tree, dict)
-        and ("kind" not in tree or tree["kind"] in ("Kustomization", "Component"))
-        and ("commonLabels" in tree or isinstance(tree.get("labels"), list))
-        for tree in trees
-    )
-
-
 _by_folder: LastIndex[Project, dict[tuple[str, str], _Servers]] = LastIndex(_find_servers)
-_adds_labels: LastIndex[Project, bool] = LastIndex(_find_labels)

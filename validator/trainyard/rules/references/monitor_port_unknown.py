@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from trainyard.analysis.admission.constraints import is_known
 from trainyard.analysis.jobs.kubeflow import has_all_pods
 from trainyard.analysis.objects.folders import folder_of
+from trainyard.analysis.objects.labelled import services_with
 from trainyard.analysis.pods.selected import selected_anywhere
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
@@ -27,7 +28,6 @@ from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
 from trainyard.facts.jobs.workloads import group_of
 from trainyard.facts.programs.exporters import PORTS
-from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource, Role
 
 # More than these are not compared: a label such as `release` is on everything.
@@ -96,19 +96,15 @@ def _declared(endpoint: Any, at: Place, pods: tuple[Role, ...]) -> Iterator[Prob
 
 def _services(monitor: Resource, project: Project) -> tuple[Resource, ...]:
     """Returns the Services that the labels of a monitor select."""
-    wanted = _plain_selector(monitor)
-    near = _by_label.of(project).get(next(iter(wanted.items()))) if wanted else None
-    if near is None or len(near) > _MOST:
-        return ()
-    found = (one for one in near if wanted.items() <= _labels(one).items() and _is_near(one.namespace, monitor))
-    return _if_beside(tuple(found), monitor)
+    found = [one for one in services_with(project, _plain_selector(monitor)) if _is_near(one.namespace, monitor)]
+    return _if_beside(tuple(found), monitor) if len(found) <= _MOST else ()
 
 
 def _installed(monitor: Resource, project: Project) -> _Ports | None:
     """Returns the ports of the Service of an operator that a monitor selects, if the files have none with its label."""
     wanted = _plain_selector(monitor)
     known = [label for label in PORTS if wanted.get(label[0]) == label[1]]
-    if not known or _by_label.of(project).get(known[0]) or selected_anywhere(project, dict(known)):
+    if not known or services_with(project, dict(known[:1])) or selected_anywhere(project, dict(known)):
         return None
     return PORTS[known[0]]
 
@@ -157,18 +153,3 @@ def _names_of_pods(pods: tuple[Role, ...]) -> _Ports | None:
 def _ports(role: Role) -> Iterator[dict[str, Any]]:
     for container in (*role.pod.containers, *role.pod.init_containers):
         yield from map(mapping, items(container.tree, "ports"))
-
-
-def _labels(service: Resource) -> dict[str, str]:
-    return {str(name): str(value) for name, value in mapping(service.tree, "metadata", "labels").items()}
-
-
-def _find_services(project: Project) -> dict[tuple[str, str], list[Resource]]:
-    found: dict[tuple[str, str], list[Resource]] = {}
-    for service in project.of_kind("Service"):
-        for label in _labels(service).items():
-            found.setdefault(label, []).append(service)
-    return found
-
-
-_by_label: LastIndex[Project, dict[tuple[str, str], list[Resource]]] = LastIndex(_find_services)

@@ -1,13 +1,14 @@
 """A job or its pods refer to an object that no file defines, and a defined one with almost the same name is unused.
 
-The usual cause is a misspelt or renamed object: the pod waits for a ConfigMap, a Secret or a claim that does not exist,
-while the one that was meant stays unused. The pod stays in `ContainerCreating` or `Pending`, and its events name
-the missing object. A RayJob whose `clusterSelector` names no RayCluster waits without a pod.
+The usual cause is a misspelt or renamed object: the pod waits for a ConfigMap, a Secret or a claim that does not
+exist, while the one that was meant stays unused. The pod stays in `ContainerCreating` or `Pending`, and its events
+name the missing object. A RayJob whose `clusterSelector` names no RayCluster waits without a pod.
 
 The rule applies if the names differ in a few characters, the defined object is near the job (in the same file or
 folder) and in a fitting namespace, and nothing else in the files refers to it. A name that a command creates, in a
 script or a manual near the file, is no mistake, and neither is an optional object with a word more. The name of a
-claim may also lack words of the only unused claim of its file: `fsx-claim` for `fsx-efa-claim`.
+claim may also lack words of the only unused claim of its file: `fsx-claim` for `fsx-efa-claim`. So may that of a
+Secret or a ConfigMap, if the unused one has all keys that the pod wants.
 
 Write the same name in both places.
 """
@@ -65,7 +66,7 @@ def reference_misspelt(run: Workload, context: Context) -> Iterator[Problem]:
         unused = _unused.of(project)[one.kind]
         # No name of an object has capitals or `_`.
         plain = one.name.lower().replace("_", "-")
-        near = plain if plain in unused else closest_match(one.name, unused, RATIO) or _longer(one, project)
+        near = plain if plain in unused else closest_match(one.name, unused, RATIO) or _longer(one, run, project)
         if near is None or (near != plain and _is_numbered(one.name, near)) or (one.optional and _has_words(one, near)):
             continue
         meant = [
@@ -83,12 +84,20 @@ def reference_misspelt(run: Workload, context: Context) -> Iterator[Problem]:
             )
 
 
-def _longer(one: Reference, project: Project) -> str | None:
-    """Returns the only unused claim in the file of a reference, if one of the names has all words of the other one."""
-    near = _unused_claims.of(project).get(one.at.document.source.name, []) if one.kind == _CLAIM else []
-    if len(near) != 1:
+def _longer(one: Reference, run: Workload, project: Project) -> str | None:
+    """Returns the only unused object in the file of a reference, if one of the names has all words of the other one.
+
+    A ConfigMap or a Secret must have all keys that the run wants of it.
+    """
+    near = _unused_in_files.of(project).get((one.at.document.source.name, one.kind), [])
+    if len(near) != 1 or not _has_words(one, near[0]):
         return None
-    return near[0] if _has_words(one, near[0]) else None
+    if one.kind != _CLAIM:
+        keys = {other.key for other in references(run) if (other.kind, other.name) == (one.kind, one.name)} - {""}
+        found = fitting(project, one.kind, near[0], run.namespace, one.at)
+        if not keys or len(found) != 1 or found[0].keys is None or not keys <= found[0].keys:
+            return None
+    return near[0]
 
 
 def _has_words(one: Reference, near: str) -> bool:
@@ -112,17 +121,18 @@ def _find_unused(project: Project) -> dict[str, frozenset[str]]:
 _unused: LastIndex[Project, dict[str, frozenset[str]]] = LastIndex(_find_unused)
 
 
-def _find_unused_claims(project: Project) -> dict[str, list[str]]:
-    """Returns the names of the claims of each file that no run refers to."""
-    found: dict[str, list[str]] = {}
-    unused = _unused.of(project)[_CLAIM]
-    for claim in project.of_kind(_CLAIM):
-        if claim.name in unused:
-            found.setdefault(claim.at.document.source.name, []).append(claim.name)
+def _find_unused_in_files(project: Project) -> dict[tuple[str, str], list[str]]:
+    """Returns the names of the objects of each file and kind that no run refers to."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for kind in (_CLAIM, "ConfigMap", "Secret"):
+        unused = _unused.of(project)[kind]
+        for one in project.of_kind(kind):
+            if one.name in unused:
+                found.setdefault((one.at.document.source.name, kind), []).append(one.name)
     return found
 
 
-_unused_claims: LastIndex[Project, dict[str, list[str]]] = LastIndex(_find_unused_claims)
+_unused_in_files: LastIndex[Project, dict[tuple[str, str], list[str]]] = LastIndex(_find_unused_in_files)
 
 
 def _none(_: Project) -> Counter[str]:

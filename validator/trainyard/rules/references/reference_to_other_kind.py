@@ -1,13 +1,13 @@
 """A reference names an object that the files define as another kind: nothing finds it.
 
 The name is right, and the kind is not: a `secretKeyRef` with the name of a ConfigMap, a ClusterRole that is a Role, a
-TrainJob whose `runtimeRef` leaves out `kind: TrainingRuntime`, an autoscaler of a Deployment that is a StatefulSet, or
-`resourceClaimTemplateName` with the name of a ResourceClaim. The pod does not start, the binding grants nothing, and
-the job is refused.
+TrainJob whose `runtimeRef` leaves out `kind: TrainingRuntime`, an autoscaler of a Deployment that is a StatefulSet,
+`resourceClaimTemplateName` with the name of a ResourceClaim, or `claimName` with the name of a PersistentVolume. The
+pod does not start, the binding grants nothing, and the job is refused.
 
 The rule applies if no file defines an object of this kind and name, one of the other kind is in the same folder, and
-nothing refers to that by its kind. It leaves out Secrets and ConfigMaps that an object of an operator names, because a
-controller may create them.
+nothing refers to that by its kind. It leaves out Secrets and ConfigMaps that an object of an operator names, because
+a controller may create them.
 
 Write the kind of the object, or the field for it.
 """
@@ -37,11 +37,16 @@ _PAIRS = (
     ("ResourceClaim", "ResourceClaimTemplate"),
     ("Deployment", "StatefulSet"),
     ("TriggerAuthentication", "ClusterTriggerAuthentication"),
+    ("WorkflowTemplate", "ClusterWorkflowTemplate"),
+    ("PersistentVolumeClaim", "PersistentVolume"),
 )
-_OTHER = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
+# A claim that names the volume does not make the pod find it.
+_NEVER = ("PersistentVolume",)
+# A claim often has the name of its volume, which is elsewhere.
+_OTHER = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1]) if one not in _NEVER}
 _CLAIMS = (("resourceClaimName", "ResourceClaim"), ("resourceClaimTemplateName", "ResourceClaimTemplate"))
 # A reference of this kind falls back to the other one.
-_EITHER = ("InferenceService spec.predictor.model",)
+_EITHER = ("InferenceService spec.predictor.model.runtime",)
 _MADE = ("Secret", "ConfigMap")
 # Every cluster has these, and those of its operators.
 _BUILT_IN = ("cluster-admin", "admin", "edit", "view")
@@ -56,6 +61,7 @@ _BUILT_IN = ("cluster-admin", "admin", "edit", "view")
         "kubernetes.io/docs/concepts/configuration/secret and /docs/reference/access-authn-authz/rbac: roleRef",
         "kubeflow/trainer v2.3.0 pkg/apis/trainer/v1alpha1/trainjob_types.go: kind defaults to ClusterTrainingRuntime",
         "kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation: claims and their templates",
+        "github.com/kubernetes/website pull 53669",
     ),
     needs=tuple(_OTHER),
 )
@@ -69,7 +75,7 @@ def reference_to_other_kind(project: Project) -> Iterator[Problem]:
         kind = _OTHER.get(one.kind)
         if kind is None or one.optional or (one.kind, one.name) in done or one.name in (*SHIPPED, *_BUILT_IN):
             continue
-        if (kind, one.name) in used or is_known(project, one.kind, one.name):
+        if ((kind, one.name) in used and kind not in _NEVER) or is_known(project, one.kind, one.name):
             continue
         if one.kind in _MADE and is_named_by_operator(project, one.name):
             continue
