@@ -60,10 +60,9 @@ class Sources:
         self.constants: dict[str, ast.expr] = {}
         self.classes: dict[str, ast.ClassDef] = {}
         for tree in self.trees.values():
-            for node in ast.walk(tree):
+            for node in tree.body:
                 if isinstance(node, ast.ClassDef):
                     self.classes.setdefault(node.name, node)
-            for node in tree.body:
                 name, value = _assigned(node)
                 if name and value is not None:
                     self.constants.setdefault(name, value)
@@ -82,7 +81,8 @@ class Sources:
     def calls(self, *functions: str) -> Iterator[ast.Call]:
         """Yields the calls of `add_argument` in functions with these names."""
         for tree in self.trees.values():
-            for node in ast.walk(tree):
+            inner = [one for node in tree.body if isinstance(node, ast.ClassDef) for one in node.body]
+            for node in (*tree.body, *inner):
                 if isinstance(node, ast.FunctionDef) and node.name in functions:
                     yield from _calls(node)
 
@@ -232,7 +232,7 @@ def of_type(annotation: ast.expr, sources: Sources) -> Option:
     literal = next((leaf for leaf in leaves if _last(leaf) == "Literal"), None)
     if literal is not None:
         words = sources.words(literal)
-        return Option("c", tuple(sorted(words))) if words and "str" not in names else Option("v")
+        return Option("c", tuple(sorted(set(words)))) if words and "str" not in names else Option("v")
     if names & {"list", "List", "tuple", "Tuple", "set", "Set", "Sequence", "frozenset"}:
         return Option("n")
     return Option("v")
@@ -241,23 +241,23 @@ def of_type(annotation: ast.expr, sources: Sources) -> Option:
 def vllm(root: Path) -> Options:
     """Reads the options of `vllm serve` and of its older servers."""
     package = root / "vllm"
-    openai = package / "entrypoints/openai"
     engine = package / "engine/arg_utils.py"
     types = [package / "config.py", *sorted((package / "config").rglob("*.py")), package / "utils.py"]
     others = [
         *sorted((package / "model_executor/layers/quantization").glob("__init__.py")),
         package / "v1/attention/backends/registry.py", package / "transformers_utils/config.py",
     ]  # fmt: skip
-    every = Sources([engine, openai / "cli_args.py", *types, *others])
+    # The file of the server moved in 0.29 and in 0.33.
+    servers = [package / "entrypoints" / folder / "cli_args.py" for folder in ("openai", "launchers", "common")]
+    every = Sources([engine, *servers, *types, *others])
     found: Options = {}
-    for path, tree in Sources([engine]).trees.items():
-        for node in ast.walk(tree):
+    for tree in Sources([engine]).trees.values():
+        for node in tree.body:
             if isinstance(node, ast.ClassDef) and node.name in ("EngineArgs", "AsyncEngineArgs"):
                 found |= _vllm_engine(node, every)
-        assert path
     plain = Sources([package / "entrypoints/api_server.py"])
     only = {name for tree in plain.trees.values() for call in _calls(tree) for name in _names(call)}
-    server = _vllm_server(openai, package, every)
+    server = _vllm_server(servers, package, every)
     for name, option in server.items():
         found[name] = option._replace(part="" if name in only else "openai")
     tools, reasoning = _parsers(package)
@@ -313,9 +313,9 @@ _CHANGED = {
 }  # fmt: skip
 
 
-def _vllm_server(openai: Path, package: Path, every: Sources) -> Options:
+def _vllm_server(servers: Iterable[Path], package: Path, every: Sources) -> Options:
     found: Options = {}
-    server = Sources([openai / "cli_args.py"])
+    server = Sources(servers)
     for call in server.calls("make_arg_parser", "add_cli_args"):
         for name in _names(call):
             found[name] = of_call(call, every)
@@ -324,7 +324,7 @@ def _vllm_server(openai: Path, package: Path, every: Sources) -> Options:
         option = Option(changed) if changed else of_type(annotation, every)
         found[f"--{name.replace('_', '-')}"] = option
     # Before 0.2.7 the server itself has the options, and later its commands have a few.
-    for path in (openai / "api_server.py", package / "scripts.py", package / "entrypoints/cli/serve.py"):
+    for path in (package / "entrypoints/openai/api_server.py", package / "scripts.py", package / "entrypoints/cli/serve.py"):
         for tree in Sources([path]).trees.values():
             for call in _calls(tree):
                 receiver = _last(call.func.value) if isinstance(call.func, ast.Attribute) else ""
@@ -368,8 +368,11 @@ def sglang(root: Path) -> Options:
     ]  # fmt: skip
     sources = Sources(files)
     found: Options = {}
-    for name, annotation, _ in sources.fields("ServerArgs"):
-        found |= _sglang_field(name, annotation, sources)
+    # Since 0.5.19 or 0.5.20, each file of the folder has a class whose fields are those of the server.
+    groups = Sources(sorted((srt / "arg_groups/fields").glob("*.py")))
+    for group in ("ServerArgs", *groups.classes):
+        for name, annotation, _ in sources.fields(group):
+            found |= _sglang_field(name, annotation, sources)
     tree = Sources([srt / "server_args.py"])
     for call in tree.calls("add_cli_args"):
         for name in _names(call):
@@ -382,7 +385,7 @@ def _sglang_field(name: str, annotation: ast.expr, sources: Sources) -> Options:
         return {}
     inner = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else []
     told = next((one for one in inner[1:] if isinstance(one, ast.Call) and _last(one.func) == "Arg"), None)
-    if told is None and not any(isinstance(one, ast.Constant) and isinstance(one.value, str) for one in inner[1:]):
+    if told is None and not any(isinstance(one, ast.Constant | ast.JoinedStr | ast.BinOp) for one in inner[1:]):
         return {}
     words = {word.arg: word.value for word in told.keywords if word.arg} if told is not None else {}
     if isinstance(words.get("no_cli"), ast.Constant):
@@ -540,12 +543,34 @@ def _environment() -> dict[str, str]:
 _VLLM = """
 0.2.7 0.3.0 0.3.1 0.3.2 0.3.3 0.4.0 0.4.1 0.4.2 0.4.3 0.5.0 0.5.1 0.5.2 0.5.3 0.5.4 0.5.5 0.6.0 0.6.1 0.6.2 0.6.3 0.6.4
 0.6.5 0.6.6 0.7.0 0.7.1 0.7.2 0.7.3 0.8.0 0.8.1 0.8.2 0.8.3 0.8.4 0.8.5 0.9.0 0.9.1 0.9.2 0.10.0 0.10.1 0.10.2 0.11.0
-0.11.1 0.11.2
+0.11.1 0.11.2 0.12.0 0.13.0 0.14.0 0.14.1 0.15.0 0.15.1 0.16.0 0.17.0 0.17.1 0.18.0 0.18.1 0.19.0 0.19.1 0.20.0 0.20.1
+0.20.2 0.21.0 0.22.0 0.22.1 0.23.0 0.24.0 0.25.0 0.25.1 0.26.0 0.27.0 0.27.1 0.28.0 0.29.0 0.30.0 0.31.0 0.32.0 0.33.0
+"""
+_SGLANG = """
+0.3.0 0.3.1 0.3.2 0.3.3 0.3.4 0.3.5 0.3.6 0.4.0 0.4.1 0.4.1.post3 0.4.1.post7 0.4.2 0.4.2.post4 0.4.3 0.4.3.post2
+0.4.3.post4 0.4.4 0.4.4.post1 0.4.4.post2 0.4.4.post3 0.4.4.post4 0.4.5 0.4.5.post1 0.4.5.post2 0.4.5.post3 0.4.6
+0.4.6.post1 0.4.6.post2 0.4.6.post3 0.4.6.post4 0.4.6.post5 0.4.7 0.4.7.post1 0.4.8 0.4.8.post1 0.4.9 0.4.9.post1
+0.4.9.post2 0.4.9.post3 0.4.9.post4 0.4.9.post5 0.4.9.post6 0.4.10 0.4.10.post1 0.4.10.post2 0.5.1 0.5.1.post1
+0.5.1.post2 0.5.1.post3 0.5.2 0.5.3 0.5.3.post1 0.5.3.post2 0.5.3.post3 0.5.4 0.5.4.post1 0.5.4.post2 0.5.4.post3 0.5.5
+0.5.5.post1 0.5.5.post2 0.5.5.post3 0.5.6 0.5.6.post1 0.5.6.post2 0.5.7 0.5.8 0.5.8.post1 0.5.9 0.5.10 0.5.10.post1
+0.5.11 0.5.12 0.5.12.post1 0.5.13 0.5.13.post1 0.5.14 0.5.15 0.5.15.post1 0.5.16 0.5.17 0.5.18 0.5.19 0.5.20 0.5.21
+0.5.22 0.5.23
+"""
+_LM_EVAL = "0.4.0 0.4.1 0.4.2 0.4.3 0.4.4 0.4.5 0.4.7 0.4.8 0.4.9 0.4.9.1 0.4.9.2 0.4.10 0.4.11 0.4.12 0.4.13"
+_TRL = """
+0.9.6 0.10.1 0.11.0 0.11.4 0.12.0 0.12.2 0.13.0 0.14.0 0.15.0 0.15.1 0.15.2 0.16.0 0.16.1 0.17.0 0.18.0 0.18.1 0.18.2
+0.19.0 0.19.1 0.20.0 0.21.0 0.22.0 0.22.1 0.22.2 0.23.0 0.23.1 0.24.0 0.25.0 0.25.1 0.26.0 0.26.1 0.26.2 0.27.0 0.27.1
+0.27.2 0.28.0 0.29.0 0.29.1 1.0.0 1.1.0 1.2.0 1.3.0 1.4.0 1.5.0 1.5.1 1.6.0 1.7.0 1.7.1 1.8.0 1.9.0 1.9.1 1.9.2 1.10.0
+1.11.0 1.12.0 1.13.0 1.14.0 1.14.1 1.14.2 1.15.0 1.16.0
+"""
+_TRANSFORMERS = """
+4.30.0 4.36.0 4.38.0 4.40.0 4.41.0 4.43.0 4.45.0 4.46.1 4.47.0 4.49.0 4.51.0 4.53.0 4.55.0 4.57.1 5.0.0 5.2.0 5.5.0
+5.10.1 5.15.0 5.20.0 5.24.0
 """
 PACKAGES = (
     Package("vllm", "vllm", tuple(_VLLM.split()), vllm, is_wheel=False),
-    Package("sglang", "sglang", (), sglang),
-    Package("lm_eval", "lm-eval", (), lm_eval),
-    Package("trl", "trl", (), trl),
-    Package("trainer", "transformers", (), trainer),
+    Package("sglang", "sglang", tuple(_SGLANG.split()), sglang),
+    Package("lm_eval", "lm-eval", tuple(_LM_EVAL.split()), lm_eval),
+    Package("trl", "trl", tuple(_TRL.split()), trl),
+    Package("trainer", "transformers", tuple(_TRANSFORMERS.split()), trainer),
 )

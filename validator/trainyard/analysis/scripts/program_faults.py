@@ -101,7 +101,7 @@ def _has(start: Start, option: Option) -> bool:
     part = start.program.part
     if option.part and part and part not in option.part.split():
         return False
-    return start.release is None or option.is_in(start.release)
+    return start.release is None or any(option.is_in(one) for one in start.near)
 
 
 def _forms(start: Start, name: str) -> list[Option]:

@@ -1,12 +1,14 @@
 """Starts of programs whose options are known, with their releases.
 
 A pin of `pip install` tells the release, or the tag of a public image if no script installs the program. A candidate, a
-nightly build, a digest alone and a release that the table lacks tell none.
+nightly build, a digest alone and a release outside of the table tell none. What holds of the two releases of the table
+that are next to one holds of it.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Iterator
 
 from trainyard.analysis.scripts.pins import pinned
@@ -37,7 +39,10 @@ _MOST = 512
 
 
 class Start(NamedTuple):
-    """A start of a program. `release` is None if it is not known, and `is_of_image` is true if the image tells it."""
+    """A start of a program. `release` is None if it is not known, and `is_of_image` is true if the image tells it.
+
+    `near` are the releases of the table that are asked: the release itself, or the two next to it.
+    """
 
     program: Program
     command: Command
@@ -45,6 +50,7 @@ class Start(NamedTuple):
     # The index of the first word behind the program.
     first: int
     release: Release | None
+    near: tuple[Release, ...]
     is_of_image: bool
 
 
@@ -82,7 +88,8 @@ def _start(program: Program, command: Command, first: int, container: Container)
     words = command.words
     end = next((at for at, word in enumerate(words) if at >= first and _is_end(word)), len(words))
     release, is_of_image = _release(program, container)
-    return Start(program, command, words[:end], first, release, is_of_image)
+    near = _near(program, release) if release is not None else ()
+    return Start(program, command, words[:end], first, release if near else None, near, is_of_image)
 
 
 def _is_end(word: str) -> bool:
@@ -121,7 +128,7 @@ def _release(program: Program, container: Container) -> tuple[Release | None, bo
     if program.package:
         told = pinned(container, program.package) or pinned(container, program.package.replace("_", "-"))
         if told is not None:
-            return _known(program, told), False
+            return (*told, *(0,) * (4 - len(told)))[:4], False
         if _is_installed(program.package, container):
             return None, False
     image = container.image or ""
@@ -132,7 +139,7 @@ def _release(program: Program, container: Container) -> tuple[Release | None, bo
     found = _RELEASE.match(_tag(image))
     if found is None or (found["rest"] and not _SUFFIX.match(found["rest"])):
         return None, False
-    return _known(program, tuple(int(found[part] or 0) for part in (1, 2, 3, 4))), True
+    return tuple(int(found[part] or 0) for part in (1, 2, 3, 4)), True
 
 
 def _build(tag: str) -> Release | None:
@@ -143,11 +150,16 @@ def _build(tag: str) -> Release | None:
     return (_NEWEST, 0, 0, 0) if _MOVING.match(tag) else None
 
 
-def _known(program: Program, told: Release) -> Release | None:
-    """Returns the release of the table that a number stands for: a later build of a release has its options."""
-    wanted = (*told, *(0,) * (4 - len(told)))[:4]
-    releases = [one for one in table(program.table).releases if one[:3] == wanted[:3] and one <= wanted]
-    return max(releases) if releases else None
+def _near(program: Program, wanted: Release) -> tuple[Release, ...]:
+    """Returns the releases of the table to ask for one; none if it is outside of the table."""
+    releases = table(program.table).releases
+    if program.style == "llama" or wanted in releases:
+        return (wanted,)
+    at = bisect(releases, wanted)
+    if at == len(releases):
+        # A later build of the last release has its options.
+        return releases[-1:] if releases[-1][:3] == wanted[:3] else ()
+    return releases[at - 1 : at + 1] if at else ()
 
 
 def _is_installed(package: str, container: Container) -> bool:
