@@ -286,7 +286,10 @@ def _vllm_engine(node: ast.ClassDef, sources: Sources) -> Options:
         for call in _calls(method):
             names = _names(call)
             spread = next((word.value for word in call.keywords if word.arg is None), None)
-            base = None
+            if isinstance(spread, ast.Dict):
+                spread = next((one for key, one in zip(spread.keys, spread.values, strict=True) if key is None), spread)
+            # What other keywords say is not known.
+            base = None if spread is None else Option("?")
             if isinstance(spread, ast.Subscript):
                 place = _path(spread)
                 annotation = next(

@@ -64,7 +64,8 @@ def value_faults(start: Start) -> Iterator[Fault]:
     yield from _with_spaces(start)
     for given in _given(start):
         forms = _forms(start, given.name)
-        if forms:
+        # The beginning of a name may stand for several, and `-O3` has its value with it.
+        if forms and (given.name in _all(start) or given.name.startswith("--no-")):
             yield from _of_value(start, given, forms)
     if start.program.style == "clap":
         yield from _repeated(start)
@@ -106,7 +107,7 @@ def _has(start: Start, option: Option) -> bool:
 
 def _forms(start: Start, name: str) -> list[Option]:
     """Returns the forms of an option that the program may have; of one with a unique beginning, those."""
-    if name in start.program.extra:
+    if name in start.program.extra or any(name.startswith(one) for one in start.program.prefixes):
         return [_ANY]
     known = _all(start)
     forms = [one for one in known.get(name, ()) if _has(start, one)]
@@ -232,7 +233,7 @@ def _is_checked(start: Start, name: str) -> bool:
 def _repeated(start: Start) -> Iterator[Fault]:
     seen: set[str] = set()
     for given in _given(start):
-        if given.name in seen and _forms(start, given.name):
+        if given.name in seen and not {one.takes for one in _forms(start, given.name)} & {"n", "*"}:
             yield Fault(given.at, f"`{given.written}` stands twice, and {start.program.title} stops at it", "remove one")
         seen.add(given.name)
 

@@ -156,6 +156,8 @@ def _near(program: Program, wanted: Release) -> tuple[Release, ...]:
     if program.style == "llama" or wanted in releases:
         return (wanted,)
     at = bisect(releases, wanted)
+    if program.is_steady and at and releases[at - 1][:3] == wanted[:3]:
+        return (releases[at - 1],)
     if at == len(releases):
         # A later build of the last release has its options.
         return releases[-1:] if releases[-1][:3] == wanted[:3] else ()

@@ -60,7 +60,8 @@ class Program(NamedTuple):
     `is_dashed`, `_` and `-` are the same in names. `has_parts` is true if `--a.b` belongs to `--a`. `positionals` is
     the number of words that are no options; None if it is not known. `part` is the part of the table. `extra` are
     further options, with dashes, and `others` the tables of further ones, of any release. No word of `unlike` follows the
-    program.
+    program. With `is_steady`, later builds of a release have its options. Words that
+    begin with one of `prefixes` are read in a way of their own.
     """
 
     title: str
@@ -79,6 +80,8 @@ class Program(NamedTuple):
     extra: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     unlike: tuple[str, ...] = ()
+    is_steady: bool = False
+    prefixes: tuple[str, ...] = ()
 
 
 _VLLM_IMAGES = ("vllm/vllm-openai", "vllm/vllm-openai-cpu", "vllm/vllm-openai-rocm")
@@ -90,11 +93,11 @@ _TGI = "text-generation-launcher"
 PROGRAMS = (
     Program(
         "vLLM", "vllm", "vllm", (("vllm", "serve"),), ("vllm.entrypoints.openai.api_server",), _VLLM_IMAGES,
-        starts=True, is_dashed=True, has_parts=True, positionals=1, part="openai",
+        starts=True, is_dashed=True, has_parts=True, positionals=1, part="openai", is_steady=True, prefixes=("-O",),
     ),
     Program(
         "the plain server of vLLM", "vllm", "vllm", (), ("vllm.entrypoints.api_server",), _VLLM_IMAGES,
-        is_dashed=True, has_parts=True, part="plain",
+        is_dashed=True, has_parts=True, part="plain", is_steady=True, prefixes=("-O",),
     ),
     Program("SGLang", "sglang", "sglang", (), ("sglang.launch_server",), _SGLANG_IMAGES, positionals=0),
     Program(
