@@ -1,8 +1,9 @@
 """The tables of command-line options of Python programs, by release, from their packages on PyPI.
 
-A table says for each option what it takes: `b` no value, `o` no value with a negative form `--no-x`, `v` a value, `c` one
-of the words that follow, `n` one or more values, `?` an optional value and `*` any number of values. Programs define
-options by `add_argument` and by fields of dataclasses. Both are read from the syntax tree, so nothing is executed.
+A table says for each option what it takes: `b` no value, `o` no value with a negative form `--no-x`, `v` a value, `c`
+one of the words that follow, `n` one or more values, `?` an optional value and `*` any number of values. Programs
+define options by `add_argument` and by fields of dataclasses. Both are read from the syntax tree, so nothing is
+executed.
 
 pip stops at a source distribution that it cannot prepare, and leaves the unpacked source behind, which is all that is
 needed. Wheels are unpacked.
@@ -12,22 +13,22 @@ from __future__ import annotations
 
 import ast
 import csv
+import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-FILES = "validator/trainyard/facts/programs/*_options.csv"
 _FOLDER = "validator/trainyard/facts/programs"
 HEADER = ("option", "takes", "words", "part", "releases")
 _SWITCHES = frozenset(("store_true", "store_false", "store_const", "count", "append_const", "help", "version"))
 # Lists of more words are those of a registry that is open.
 _MOST_WORDS = 80
+_DEEPEST = 6
 
 
 class Option(NamedTuple):
@@ -39,11 +40,14 @@ class Option(NamedTuple):
 
 
 Options = dict[str, Option]
+Words = tuple[str, ...] | None
 
 
 class Package(NamedTuple):
-    """A program: its table, its package on PyPI, the releases, and the function that reads one. `is_wheel` if it has
-    wheels of Python code alone."""
+    """A program: its table, its package on PyPI, the releases, and the function that reads one.
+
+    `is_wheel` is true if it has wheels of Python code alone.
+    """
 
     table: str
     name: str
@@ -86,45 +90,54 @@ class Sources:
                 if isinstance(node, ast.FunctionDef) and node.name in functions:
                     yield from _calls(node)
 
-    def words(self, node: ast.expr | None, depth: int = 0) -> tuple[str, ...] | None:
+    def words(self, node: ast.expr | None, depth: int = 0) -> Words:
         """Returns the words of a list, a `Literal`, an enumeration or the keys of a dictionary; None if it is open."""
-        if node is None or depth > 6:
+        if node is None or depth > _DEEPEST:
             return None
-        if isinstance(node, ast.Constant):
-            return None if node.value is None else (str(node.value),)
-        if isinstance(node, ast.List | ast.Tuple | ast.Set):
-            parts = []
-            for one in node.elts:
-                if isinstance(one, ast.Constant) and one.value is None:
-                    continue
-                inner = one.value if isinstance(one, ast.Starred) else one
-                found = self.words(inner, depth + 1)
-                if found is None:
-                    return None
-                parts += found
-            return tuple(parts)
-        if isinstance(node, ast.Dict):
-            return self.words(ast.Tuple([key for key in node.keys if key is not None]), depth + 1)
-        if isinstance(node, ast.Subscript):
-            return self.words(node.slice, depth + 1) if _last(node.value) == "Literal" else None
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            left, right = self.words(node.left, depth + 1), self.words(node.right, depth + 1)
-            return None if left is None or right is None else (*left, *right)
-        if isinstance(node, ast.Call):
-            name = _last(node.func)
-            if name in ("get_args", "list", "sorted", "tuple", "set") and len(node.args) == 1:
-                return self.words(node.args[0], depth + 1)
-            if name == "keys" and isinstance(node.func, ast.Attribute):
-                return self.words(node.func.value, depth + 1)
-            return None
-        if isinstance(node, ast.ListComp):
-            generator = node.generators[0]
-            return self._members(_last(generator.iter)) if isinstance(node.elt, ast.Attribute) else None
-        if isinstance(node, ast.Attribute):
-            return self.words(self._attribute(_last(node.value), node.attr), depth + 1)
-        if isinstance(node, ast.Name):
-            return self.words(self.constants.get(node.id), depth + 1) or self._members(node.id)
-        return None
+        reader = _READERS.get(type(node))
+        return reader(self, node, depth + 1) if reader is not None else None
+
+    def constant(self, node: ast.Constant, _: int) -> Words:
+        """Returns a constant."""
+        return None if node.value is None else (str(node.value),)
+
+    def sequence(self, node: ast.List | ast.Tuple | ast.Set, depth: int) -> Words:
+        """Returns the words of all items."""
+        inner = [one.value if isinstance(one, ast.Starred) else one for one in node.elts]
+        told = [one for one in inner if not (isinstance(one, ast.Constant) and one.value is None)]
+        return _joined(self.words(one, depth) for one in told)
+
+    def dictionary(self, node: ast.Dict, depth: int) -> Words:
+        """Returns the keys of a dictionary."""
+        return _joined(self.words(key, depth) for key in node.keys if key is not None)
+
+    def literal(self, node: ast.Subscript, depth: int) -> Words:
+        """Returns the words of `Literal[...]`."""
+        return self.words(node.slice, depth) if _last(node.value) == "Literal" else None
+
+    def sum(self, node: ast.BinOp, depth: int) -> Words:
+        """Returns the words of two lists."""
+        is_sum = isinstance(node.op, ast.Add)
+        return _joined(self.words(one, depth) for one in (node.left, node.right)) if is_sum else None
+
+    def call(self, node: ast.Call, depth: int) -> Words:
+        """Returns the words of `get_args(NAME)`, of `list(NAME)` and of `NAME.keys()`."""
+        name = _last(node.func)
+        if name in ("get_args", "list", "sorted", "tuple", "set") and len(node.args) == 1:
+            return self.words(node.args[0], depth)
+        return self.words(node.func.value, depth) if name == "keys" and isinstance(node.func, ast.Attribute) else None
+
+    def comprehension(self, node: ast.ListComp, _: int) -> Words:
+        """Returns the values of an enumeration."""
+        return self._members(_last(node.generators[0].iter)) if isinstance(node.elt, ast.Attribute) else None
+
+    def dotted(self, node: ast.Attribute, depth: int) -> Words:
+        """Returns the words of an attribute of a class."""
+        return self.words(self._attribute(_last(node.value), node.attr), depth)
+
+    def named(self, node: ast.Name, depth: int) -> Words:
+        """Returns the words of a constant, or of an enumeration."""
+        return self.words(self.constants.get(node.id), depth) or self._members(node.id)
 
     def _members(self, name: str) -> tuple[str, ...] | None:
         found = self.classes.get(name)
@@ -157,6 +170,27 @@ class Sources:
         if isinstance(node, ast.Name) and node.id in self.constants and depth < 8:
             return self.leaves(self.constants[node.id], depth + 1)
         return [node]
+
+
+_READERS: dict[type[ast.expr], Callable[[Sources, Any, int], Words]] = {
+    ast.Constant: Sources.constant,
+    ast.List: Sources.sequence,
+    ast.Tuple: Sources.sequence,
+    ast.Set: Sources.sequence,
+    ast.Dict: Sources.dictionary,
+    ast.Subscript: Sources.literal,
+    ast.BinOp: Sources.sum,
+    ast.Call: Sources.call,
+    ast.ListComp: Sources.comprehension,
+    ast.Attribute: Sources.dotted,
+    ast.Name: Sources.named,
+}
+
+
+def _joined(parts: Iterable[Words]) -> Words:
+    found = list(parts)
+    told = [part for part in found if part is not None]
+    return tuple(word for part in told for word in part) if len(told) == len(found) else None
 
 
 def _assigned(node: ast.stmt) -> tuple[str, ast.expr | None]:
@@ -194,31 +228,36 @@ def of_call(call: ast.Call, sources: Sources, base: Option | None = None) -> Opt
 
 
 def _of_keywords(told: dict[str, ast.expr], sources: Sources, option: Option) -> Option:
-    action, nargs = told.get("action"), told.get("nargs")
-    if isinstance(action, ast.Constant):
-        if action.value in _SWITCHES:
-            return Option("b")
-    elif action is not None and "BooleanOptional" in _last(action):
-        return Option("o")
-    elif action is not None and "StoreTrue" in _last(action):
-        return Option("b")
-    elif action is not None and "StoreConst" in _last(action):
-        return Option("b")
-    if isinstance(nargs, ast.Constant):
-        if nargs.value == 0:
-            return Option("b")
-        if nargs.value in ("?", "*"):
-            return Option(str(nargs.value))
-        if nargs.value == "+" or (isinstance(nargs.value, int) and nargs.value > 1):
-            return Option("n")
-    elif nargs is not None:
-        return Option("*")
-    if action is not None and not isinstance(action, ast.Constant) and "Deprecated" in _last(action):
+    found = _of_action(told.get("action")) or _of_nargs(told.get("nargs"))
+    if found is not None:
+        return found
+    if "Deprecated" in _last(told.get("action")):
         return Option("?")
     if "choices" in told:
         words = sources.words(told["choices"])
         return Option("c", tuple(dict.fromkeys(words))) if words and len(words) <= _MOST_WORDS else Option("v")
     return option
+
+
+def _of_action(action: ast.expr | None) -> Option | None:
+    if isinstance(action, ast.Constant):
+        return Option("b") if action.value in _SWITCHES else None
+    name = _last(action)
+    if "BooleanOptional" in name:
+        return Option("o")
+    return Option("b") if "StoreTrue" in name or "StoreConst" in name else None
+
+
+def _of_nargs(nargs: ast.expr | None) -> Option | None:
+    if nargs is None:
+        return None
+    if not isinstance(nargs, ast.Constant):
+        return Option("*")
+    if nargs.value == 0:
+        return Option("b")
+    if nargs.value in ("?", "*"):
+        return Option(str(nargs.value))
+    return Option("n") if nargs.value == "+" or (isinstance(nargs.value, int) and nargs.value > 1) else None
 
 
 def of_type(annotation: ast.expr, sources: Sources) -> Option:
@@ -270,36 +309,44 @@ def vllm(root: Path) -> Options:
 def _vllm_engine(node: ast.ClassDef, sources: Sources) -> Options:
     found: Options = {}
     for method in node.body:
-        if not isinstance(method, ast.FunctionDef) or method.name != "add_cli_args":
-            continue
-        groups: dict[str, str] = {}
-        changes: dict[tuple[str, str], dict[str, ast.expr]] = {}
-        for statement in ast.walk(method):
-            if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
-                target = statement.targets[0]
-                if isinstance(target, ast.Name) and _last(statement.value.func) in ("get_kwargs", "_compute_kwargs"):
-                    groups[target.id] = _last(statement.value.args[0])
-            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
-                place = _path(statement.targets[0])
-                if len(place) == 3:
-                    changes.setdefault((place[0], place[1]), {})[place[2]] = statement.value
-        for call in _calls(method):
-            names = _names(call)
-            spread = next((word.value for word in call.keywords if word.arg is None), None)
-            if isinstance(spread, ast.Dict):
-                spread = next((one for key, one in zip(spread.keys, spread.values, strict=True) if key is None), spread)
-            # What other keywords say is not known.
-            base = None if spread is None else Option("?")
-            if isinstance(spread, ast.Subscript):
-                place = _path(spread)
-                annotation = next(
-                    (one for name, one, _ in sources.fields(groups.get(place[0], "")) if name == place[-1]), None
-                )
-                base = of_type(annotation, sources) if annotation is not None else Option("?")
-                base = _of_keywords(changes.get((place[0], place[-1]), {}), sources, base)
-            for name in names:
-                found[name] = of_call(call, sources, base)
+        if isinstance(method, ast.FunctionDef) and method.name == "add_cli_args":
+            groups = _Groups(method)
+            for call in _calls(method):
+                option = of_call(call, sources, groups.base(call, sources))
+                found.update(dict.fromkeys(_names(call), option))
     return found
+
+
+class _Groups:
+    """The dictionaries of keywords in a method: the configuration of each, and what the method changes in them."""
+
+    def __init__(self, method: ast.FunctionDef) -> None:
+        self.configurations: dict[str, str] = {}
+        self.changes: dict[tuple[str, str], dict[str, ast.expr]] = {}
+        for statement in ast.walk(method):
+            if not isinstance(statement, ast.Assign):
+                continue
+            target, value = statement.targets[0], statement.value
+            if isinstance(target, ast.Name) and isinstance(value, ast.Call) and _last(value.func).endswith("_kwargs"):
+                self.configurations[target.id] = _last(value.args[0]) if value.args else ""
+            place = _path(target) if isinstance(target, ast.Subscript) else ()
+            if len(place) == 3:
+                self.changes.setdefault((place[0], place[1]), {})[place[2]] = value
+
+    def base(self, call: ast.Call, sources: Sources) -> Option | None:
+        """Returns what the dictionary says that a call takes its keywords from; None without one."""
+        spread = next((word.value for word in call.keywords if word.arg is None), None)
+        if isinstance(spread, ast.Dict):
+            spread = next((one for key, one in zip(spread.keys, spread.values, strict=True) if key is None), spread)
+        if spread is None:
+            return None
+        if not isinstance(spread, ast.Subscript):
+            return Option("?")
+        place = _path(spread)
+        fields = sources.fields(self.configurations.get(place[0], ""))
+        annotation = next((one for name, one, _ in fields if name == place[-1]), None)
+        option = of_type(annotation, sources) if annotation is not None else Option("?")
+        return _of_keywords(self.changes.get((place[0], place[-1]), {}), sources, option)
 
 
 def _path(node: ast.expr) -> tuple[str, ...]:
@@ -327,7 +374,11 @@ def _vllm_server(servers: Iterable[Path], package: Path, every: Sources) -> Opti
         option = Option(changed) if changed else of_type(annotation, every)
         found[f"--{name.replace('_', '-')}"] = option
     # Before 0.2.7 the server itself has the options, and later its commands have a few.
-    for path in (package / "entrypoints/openai/api_server.py", package / "scripts.py", package / "entrypoints/cli/serve.py"):
+    for path in (
+        package / "entrypoints/openai/api_server.py",
+        package / "scripts.py",
+        package / "entrypoints/cli/serve.py",
+    ):
         for tree in Sources([path]).trees.values():
             for call in _calls(tree):
                 receiver = _last(call.func.value) if isinstance(call.func, ast.Attribute) else ""
@@ -486,8 +537,8 @@ def write_table(root: Path, package: Package) -> None:
         with tempfile.TemporaryDirectory() as folder:
             source = fetch(package, release, Path(folder))
             read.append((release, package.read(source)))
-        print(package.table, release, len(read[-1][1]), file=sys.stderr, flush=True)
     path = root / _FOLDER / f"{package.table}_options.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8", newline="") as lines:
         writer = csv.writer(lines, lineterminator="\n")
         writer.writerow(HEADER)
@@ -530,45 +581,31 @@ def fetch(package: Package, release: str, folder: Path) -> Path:
             wheel.extractall(folder / "source", [name for name in wheel.namelist() if name.endswith(".py")])
         return folder / "source"
     options = ["--no-binary", ":all:", "--no-build-isolation", "--no-clean", "--no-cache-dir"]
-    subprocess.run([*command, *options], check=False, capture_output=True, env={**_environment(), "TMPDIR": str(folder)})
+    subprocess.run([*command, *options], check=False, capture_output=True, env={**os.environ, "TMPDIR": str(folder)})
     found = [path for path in folder.glob(f"pip-download-*/{package.name}*") if path.is_dir()]
     if not found:
         raise FileNotFoundError(wanted)
     return found[0]
 
 
-def _environment() -> dict[str, str]:
-    import os
-
-    return dict(os.environ)
-
-
 _VLLM = """
-0.2.7 0.3.0 0.3.1 0.3.2 0.3.3 0.4.0 0.4.1 0.4.2 0.4.3 0.5.0 0.5.1 0.5.2 0.5.3 0.5.4 0.5.5 0.6.0 0.6.1 0.6.2 0.6.3 0.6.4
-0.6.5 0.6.6 0.7.0 0.7.1 0.7.2 0.7.3 0.8.0 0.8.1 0.8.2 0.8.3 0.8.4 0.8.5 0.9.0 0.9.1 0.9.2 0.10.0 0.10.1 0.10.2 0.11.0
-0.11.1 0.11.2 0.12.0 0.13.0 0.14.0 0.14.1 0.15.0 0.15.1 0.16.0 0.17.0 0.17.1 0.18.0 0.18.1 0.19.0 0.19.1 0.20.0 0.20.1
-0.20.2 0.21.0 0.22.0 0.22.1 0.23.0 0.24.0 0.25.0 0.25.1 0.26.0 0.27.0 0.27.1 0.28.0 0.29.0 0.30.0 0.31.0 0.32.0 0.33.0
+0.3.3 0.4.3 0.5.5 0.6.0 0.6.2 0.6.3 0.6.6 0.7.0 0.7.3 0.8.0 0.8.3 0.8.5 0.9.0 0.9.2 0.10.0 0.10.1 0.10.2 0.11.0 0.11.2
+0.12.0 0.13.0 0.14.0 0.16.0 0.17.0 0.18.0 0.19.0 0.20.0 0.21.0 0.22.0 0.23.0 0.24.0 0.25.0 0.26.0 0.27.0 0.28.0 0.29.0
+0.30.0 0.31.0 0.32.0 0.33.0
 """
 _SGLANG = """
-0.3.0 0.3.1 0.3.2 0.3.3 0.3.4 0.3.5 0.3.6 0.4.0 0.4.1 0.4.1.post3 0.4.1.post7 0.4.2 0.4.2.post4 0.4.3 0.4.3.post2
-0.4.3.post4 0.4.4 0.4.4.post1 0.4.4.post2 0.4.4.post3 0.4.4.post4 0.4.5 0.4.5.post1 0.4.5.post2 0.4.5.post3 0.4.6
-0.4.6.post1 0.4.6.post2 0.4.6.post3 0.4.6.post4 0.4.6.post5 0.4.7 0.4.7.post1 0.4.8 0.4.8.post1 0.4.9 0.4.9.post1
-0.4.9.post2 0.4.9.post3 0.4.9.post4 0.4.9.post5 0.4.9.post6 0.4.10 0.4.10.post1 0.4.10.post2 0.5.1 0.5.1.post1
-0.5.1.post2 0.5.1.post3 0.5.2 0.5.3 0.5.3.post1 0.5.3.post2 0.5.3.post3 0.5.4 0.5.4.post1 0.5.4.post2 0.5.4.post3 0.5.5
-0.5.5.post1 0.5.5.post2 0.5.5.post3 0.5.6 0.5.6.post1 0.5.6.post2 0.5.7 0.5.8 0.5.8.post1 0.5.9 0.5.10 0.5.10.post1
-0.5.11 0.5.12 0.5.12.post1 0.5.13 0.5.13.post1 0.5.14 0.5.15 0.5.15.post1 0.5.16 0.5.17 0.5.18 0.5.19 0.5.20 0.5.21
-0.5.22 0.5.23
+0.3.0 0.3.6 0.4.0 0.4.2 0.4.3.post4 0.4.4.post3 0.4.5 0.4.6 0.4.6.post5 0.4.7 0.4.8 0.4.9.post2 0.4.10 0.5.1 0.5.2
+0.5.3 0.5.4 0.5.5 0.5.5.post3 0.5.6 0.5.7 0.5.8 0.5.9 0.5.10 0.5.12 0.5.14 0.5.16 0.5.18 0.5.20 0.5.23
 """
-_LM_EVAL = "0.4.0 0.4.1 0.4.2 0.4.3 0.4.4 0.4.5 0.4.7 0.4.8 0.4.9 0.4.9.1 0.4.9.2 0.4.10 0.4.11 0.4.12 0.4.13"
+_LM_EVAL = """
+0.4.1 0.4.2 0.4.3 0.4.4 0.4.5 0.4.7 0.4.8 0.4.9 0.4.10 0.4.13
+"""
 _TRL = """
-0.9.6 0.10.1 0.11.0 0.11.4 0.12.0 0.12.2 0.13.0 0.14.0 0.15.0 0.15.1 0.15.2 0.16.0 0.16.1 0.17.0 0.18.0 0.18.1 0.18.2
-0.19.0 0.19.1 0.20.0 0.21.0 0.22.0 0.22.1 0.22.2 0.23.0 0.23.1 0.24.0 0.25.0 0.25.1 0.26.0 0.26.1 0.26.2 0.27.0 0.27.1
-0.27.2 0.28.0 0.29.0 0.29.1 1.0.0 1.1.0 1.2.0 1.3.0 1.4.0 1.5.0 1.5.1 1.6.0 1.7.0 1.7.1 1.8.0 1.9.0 1.9.1 1.9.2 1.10.0
-1.11.0 1.12.0 1.13.0 1.14.0 1.14.1 1.14.2 1.15.0 1.16.0
+0.12.0 0.13.0 0.14.0 0.15.0 0.16.0 0.17.0 0.18.0 0.19.0 0.20.0 0.21.0 0.22.0 0.23.0 0.24.0 0.25.0 0.26.0 0.27.0 0.28.0
+0.29.0 1.0.0 1.5.0 1.10.0 1.16.0
 """
 _TRANSFORMERS = """
-4.30.0 4.36.0 4.38.0 4.40.0 4.41.0 4.43.0 4.45.0 4.46.1 4.47.0 4.49.0 4.51.0 4.53.0 4.55.0 4.57.1 5.0.0 5.2.0 5.5.0
-5.10.1 5.15.0 5.20.0 5.24.0
+4.38.0 4.41.0 4.46.1 4.51.0 4.57.1 5.0.0 5.2.0 5.10.1 5.24.0
 """
 PACKAGES = (
     Package("vllm", "vllm", tuple(_VLLM.split()), vllm, is_wheel=False),
@@ -577,3 +614,5 @@ PACKAGES = (
     Package("trl", "trl", tuple(_TRL.split()), trl),
     Package("trainer", "transformers", tuple(_TRANSFORMERS.split()), trainer),
 )
+
+FILES = tuple(f"{_FOLDER}/{package.table}_options.csv" for package in PACKAGES)

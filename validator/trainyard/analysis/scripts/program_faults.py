@@ -19,6 +19,8 @@ _VARIABLE = ("$", "{{", "<", "`", "%(")
 _BOOLEANS = frozenset(("true", "false"))
 # Releases of llama.cpp are builds with higher numbers.
 _BUILDS = 1000
+# Those of Triton are a year and a month.
+_YEAR = 20
 _ALIKE = 0.86
 # Of the next release, most options are those of this one.
 _ALIKE_IN_RELEASE = 0.75
@@ -197,13 +199,17 @@ def _of_value(start: Start, given: _Given, forms: Sequence[Option]) -> Iterator[
         return
     if takes <= {"b", "o"}:
         if given.value and not _is_open(given.value):
-            yield Fault(given.at, f"`{given.written}` takes no value, and {title} stops at `{given.value}`", _off(given.value))
+            yield Fault(
+                given.at, f"`{given.written}` takes no value, and {title} stops at `{given.value}`", _off(given.value)
+            )
         elif given.value is None and after is not None and after.lower() in _BOOLEANS:
             yield Fault(given.at + 1, f"`{given.written}` takes no value, and {title} stops at `{after}`", _off(after))
         return
     if takes <= {"v", "c", "n"} and given.value is None and (after is None or _is_option(start, after)):
         words = sorted({word for one in forms for word in one.words}) if takes == {"c"} else []
-        told = f"write one of {format_list(f'`{word}`' for word in words)}" if words else "write its value, or remove it"
+        told = (
+            f"write one of {format_list(f'`{word}`' for word in words)}" if words else "write its value, or remove it"
+        )
         yield Fault(given.at, f"`{given.written}` has no value, and {title} stops at it", told)
         return
     if takes == {"c"} and _is_checked(start, given.name):
@@ -221,7 +227,9 @@ def _not_a_word(start: Start, given: _Given, value: str, at: int, known: Sequenc
     if release is not None and later:
         return Fault(at, message, _history(later, release), True)
     near = closest_match(value, known, 0.6)
-    return Fault(at, message, f"did you mean `{near}`?" if near else f"write one of {format_list(f'`{one}`' for one in known)}")
+    return Fault(
+        at, message, f"did you mean `{near}`?" if near else f"write one of {format_list(f'`{one}`' for one in known)}"
+    )
 
 
 def _is_checked(start: Start, name: str) -> bool:
@@ -234,14 +242,17 @@ def _repeated(start: Start) -> Iterator[Fault]:
     seen: set[str] = set()
     for given in _given(start):
         if given.name in seen and not {one.takes for one in _forms(start, given.name)} & {"n", "*"}:
-            yield Fault(given.at, f"`{given.written}` stands twice, and {start.program.title} stops at it", "remove one")
+            yield Fault(
+                given.at, f"`{given.written}` stands twice, and {start.program.title} stops at it", "remove one"
+            )
         seen.add(given.name)
 
 
 def _stray(start: Start) -> Iterator[Fault]:
     """Yields the first word that is neither an option nor the value of one."""
     left = start.program.positionals
-    if left is None:
+    # `serve` in the arguments of an image that starts the server has a rule of its own.
+    if left is None or start.words[start.first : start.first + 1] == ("serve",):
         return
     is_free = True
     for index in range(start.first, len(start.words)):
@@ -282,5 +293,7 @@ def _is_open(text: str) -> bool:
 def _text(release: Release) -> str:
     if not any(release[1:]) and release[0] > _BUILDS:
         return f"b{release[0]}"
+    if release[0] >= _YEAR:
+        return f"{release[0]}.{release[1]:02d}"
     plain = ".".join(map(str, release[:3]))
     return f"{plain}.post{release[3]}" if len(release) > 3 and release[3] else plain

@@ -1,16 +1,17 @@
 """Programs that users start in pods, with the options of each of their releases.
 
 The tables are in `*_options.csv` beside this file. Those of Python programs are written by `python -m tools.generate
-options`, from the packages on PyPI: vllm (engine/arg_utils.py, config, entrypoints/openai/cli_args.py, the registries of
-parsers), sglang (srt/server_args.py, srt/arg_groups), lm-eval (__main__.py, _cli/run.py), trl (trainer/*_config.py,
-scripts) and transformers (training_args.py). The others were read from the tags of huggingface/text-generation-inference
-(launcher/src/main.rs) and of triton-inference-server/server (src/command_line_parser.cc, before it src/main.cc), and
-that of llama-server from ggml-org/llama.cpp 00dc8057 (tools/server/README.md) with the changes of pull requests 5882,
-12898 and 15434: former options may lack.
+options`, from the packages on PyPI: vllm (engine/arg_utils.py, config, cli_args.py, the registries of parsers), sglang
+(srt/server_args.py, srt/arg_groups), lm-eval (__main__.py, _cli/run.py), trl (trainer/*_config.py, scripts) and
+transformers (training_args.py). The others were read from the tags of huggingface/text-generation-inference
+(launcher/src/main.rs) and of triton-inference-server/server (src/command_line_parser.cc, before it src/main.cc). That
+of llama-server is from ggml-org/llama.cpp 00dc8057 (tools/server/README.md), with the changes of pull requests 5882,
+12898 and 15434; other former options may lack.
 
 How the programs read words: Python argparse (a unique beginning of a long option stands for it; a word with a space and
 no known beginning is no option); vLLM's FlexibleArgumentParser (vllm/utils/argparse_utils.py: `_` is `-`, `--a.b` sets
-a part of `--a`); transformers hf_argparser.py (both `_` and `-`); clap 4 (exact names, each once); getopt_long(3); llama.cpp common/arg.cpp (`_` is `-`, and a value is a word of its own).
+a part of `--a`); transformers hf_argparser.py (both `_` and `-`); clap 4 (exact names, each once); getopt_long(3);
+llama.cpp common/arg.cpp (`_` is `-`, and a value is a word of its own).
 """
 
 from __future__ import annotations
@@ -56,12 +57,12 @@ class Program(NamedTuple):
     """A program, and how it reads words.
 
     `commands` are the first words of its commands, and `modules` start it with `python -m`. `images` start it if a
-    container names no command. `package` is its name on PyPI. `style` is "argparse", "clap", "getopt" or "llama". With
-    `is_dashed`, `_` and `-` are the same in names. `has_parts` is true if `--a.b` belongs to `--a`. `positionals` is
-    the number of words that are no options; None if it is not known. `part` is the part of the table. `extra` are
-    further options, with dashes, and `others` the tables of further ones, of any release. No word of `unlike` follows the
-    program. With `is_steady`, later builds of a release have its options. Words that
-    begin with one of `prefixes` are read in a way of their own.
+    container names no command and `starts` is true. `package` is its name on PyPI. `style` is "argparse", "clap",
+    "getopt" or "llama". With `is_dashed`, `_` and `-` are the same in names. `has_parts` is true if `--a.b` belongs to
+    `--a`. `positionals` is the number of words that are no options; None if it is not known. `part` is the part of the
+    table. `extra` are further options, with dashes, and `others` the tables of further ones, of any release. No word of
+    `unlike` follows the program. With `is_steady`, later builds of a release have its options. Words that begin with
+    one of `prefixes` are read in a way of their own.
     """
 
     title: str
@@ -125,7 +126,18 @@ PROGRAMS = (
     ),
 )  # fmt: skip
 # A file without any of these words has no such program.
-WORDS = ("vllm", "sglang", "lm_eval", "lm-eval", "trl", _TGI, "text-generation-inference", "tritonserver", "llama-server", "llama.cpp")
+WORDS = (
+    "vllm",
+    "sglang",
+    "lm_eval",
+    "lm-eval",
+    "trl",
+    _TGI,
+    "text-generation-inference",
+    "tritonserver",
+    "llama-server",
+    "llama.cpp",
+)
 
 
 @functools.cache

@@ -1,13 +1,13 @@
 """A program gets an option that its release does not have, so it stops before it does anything.
 
-Releases of vLLM, SGLang, Text Generation Inference, Triton, lm_eval and TRL add, rename and remove options. A manifest of
-one release with an image of another ends with "unrecognized arguments": vLLM 0.10 has no `--enable-reasoning`, vLLM 0.12
-no `--disable-log-requests`, and 0.13 no `--task`. A misspelt option ends the same way. The container restarts until a
-person looks.
+Releases of vLLM, SGLang, Text Generation Inference, Triton, lm_eval and TRL add, rename and remove options. A manifest
+of one release with an image of another ends with "unrecognized arguments": vLLM 0.10 has no `--enable-reasoning`, vLLM
+0.13 no `--task`, and 0.17 no `--disable-log-requests`. A misspelt option ends the same way. The container restarts
+until a person looks.
 
 The tag of the image or a pin of `pip install` tells the release. Of an unknown release, the rule reports what resembles
-an option and is none in any release. It knows that argparse takes the beginning of an option, that vLLM and TRL read `_`
-as `-`, and that SGLang does not.
+an option and is none in any release. It knows that argparse takes the beginning of an option, that vLLM and TRL read
+`_` as `-`, and that SGLang does not. Of llama-server, it knows the options of one release.
 
 Write what the message names, remove the option, or use another release.
 """

@@ -1,11 +1,13 @@
 """A program gets a value that its option does not take, or an argument that belongs to no option, so it stops.
 
-An option may take one of a few words, and releases add words: vLLM 0.6.2 has no tool parser `llama3_json`. A switch takes
-no value: `--enable-prefix-caching True` ends with "unrecognized arguments: True". An option with a value refuses the next
-option as its value. An entry of `args` is one argument, so `--port 8000` in one entry is no option of this name. Text
-Generation Inference takes each option once.
+An option may take one of a few words, and releases add words: vLLM 0.6.2 has no tool parser `llama3_json`. A switch
+takes no value: `--enable-prefix-caching True` ends with "unrecognized arguments: True". An option with a value refuses
+the next option as its value. An entry of `args` is one argument, so `--port 8000` in one entry is no option of this
+name. Text Generation Inference takes each option once. llama-server reads no `--port=8000`, and its `--flash-attn`
+takes a value since September 2025.
 
-The rule knows vLLM, SGLang, Text Generation Inference, Triton, lm_eval and TRL. Values with variables are not known.
+The rule knows vLLM, SGLang, Text Generation Inference, Triton, lm_eval, TRL and llama-server. Values with variables
+are not known.
 
 Write what the message names.
 """
