@@ -118,7 +118,7 @@ PROGRAMS = (
     ),
     Program(
         "tritonserver", "tritonserver", "", (("tritonserver",),), (), ("nvidia/tritonserver",), style="getopt",
-        positionals=0, refused="unrecognized option",
+        refused="unrecognized option",
     ),
     Program(
         "llama-server", "llama", "", (("llama-server",),), (), ("ggml-org/llama.cpp", "ggerganov/llama.cpp"),
