@@ -32,6 +32,7 @@ from tools.generate import (
     operator_tables,
     plan_page,
     policy_overlays,
+    program_options,
     rule_index,
     scale_picture,
     trainer_readme,
@@ -55,6 +56,7 @@ class Part(StrEnum):
     OPERATORS = "operators"
     COMPONENTS = "components"
     GATES = "gates"
+    OPTIONS = "options"
     OVERLAYS = "overlays"
     METRICS = "metrics"
     FINDINGS = "findings"
@@ -88,6 +90,7 @@ GENERATORS = {
     Part.OPERATORS: Generator("tables of types of other operators", (operator_tables.FILES,), operator_tables.write),
     Part.COMPONENTS: Generator("tables of configurations", (component_tables.FILES,), component_tables.write),
     Part.GATES: Generator("table of feature gates", (feature_gates.FILE,), feature_gates.write),
+    Part.OPTIONS: Generator("tables of options of programs", program_options.FILES, program_options.write),
     Part.OVERLAYS: Generator("JSON Schemas of policies in part", (policy_overlays.FILES,), policy_overlays.write),
     Part.METRICS: Generator("names of metrics", (metric_names.FILES,), metric_names.write),
     Part.FINDINGS: Generator("JSON Schema of findings", (validator_schemas.FILES,), validator_schemas.write),
@@ -104,7 +107,7 @@ GENERATORS = {
     Part.ARCHITECTURE: Generator("diagrams of the architecture", (architecture_page.FILES,), architecture_page.write),
 }
 # Their sources are large, so these parts are written only if they are named.
-ON_DEMAND = frozenset((Part.OPERATORS, Part.COMPONENTS, Part.GATES))
+ON_DEMAND = frozenset((Part.OPERATORS, Part.COMPONENTS, Part.GATES, Part.OPTIONS))
 
 
 def drifts(root: Path, parts: Iterable[Part]) -> list[drift.Drift]:

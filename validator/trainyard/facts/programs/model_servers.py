@@ -65,3 +65,35 @@ SERVERS = (
         8000,
     ),
 )  # fmt: skip
+
+# The option of the server that starts; empty if it has none, or needs none.
+_OF_SGLANG = {
+    "--mem-fraction-static": "--gpu-memory-utilization",
+    "--context-length": "--max-model-len",
+    "--max-running-requests": "--max-num-seqs",
+    "--model-path": "--model",
+    "--tp-size": "--tensor-parallel-size",
+    "--chunked-prefill-size": "--max-num-batched-tokens",
+    "--disable-radix-cache": "--no-enable-prefix-caching",
+    "--enable-metrics": "",
+}
+_OF_TGI = {
+    "--num-shard": "--tensor-parallel-size",
+    "--max-total-tokens": "--max-model-len",
+    "--max-batch-prefill-tokens": "--max-num-batched-tokens",
+    "--max-concurrent-requests": "--max-num-seqs",
+    "--cuda-memory-fraction": "--gpu-memory-utilization",
+}
+_OF_VLLM = {
+    "--gpu-memory-utilization": "--mem-fraction-static",
+    "--max-model-len": "--context-length",
+    "--max-num-seqs": "--max-running-requests",
+    "--max-num-batched-tokens": "--chunked-prefill-size",
+    "--enforce-eager": "--disable-cuda-graph",
+    "--enable-prefix-caching": "",
+}
+FOREIGN = {
+    "vLLM": {**dict.fromkeys(_OF_SGLANG, "SGLang"), **dict.fromkeys(_OF_TGI, "Text Generation Inference")},
+    "SGLang": dict.fromkeys(_OF_VLLM, "vLLM"),
+}
+INSTEAD = {"vLLM": {**_OF_SGLANG, **_OF_TGI}, "SGLang": _OF_VLLM}

@@ -26,7 +26,18 @@ MISNAMED = {
     "--gpus": "--num-gpus",
     "--head-address": "--address",
     "--host": "--node-ip-address",
+    "--include-webui": "--include-dashboard",
     "--node-ip": "--node-ip-address",
+    "--webui-host": "--dashboard-host",
 }
+# Options that Ray 1.0 removed without one in their place (modin-project/modin issue 2352, ray-project/ray issue 17139).
+REMOVED = {"--num-redis-shards": "write `--redis-shard-ports`, with a port for each shard"}
+# Those of `ray job submit`. Source: ray-project/ray python/ray/dashboard/modules/job/cli.py and cli_utils.py.
+SUBMIT_VALUED = (
+    "--address", "--entrypoint-label-selector", "--entrypoint-memory", "--entrypoint-num-cpus", "--entrypoint-num-gpus",
+    "--entrypoint-resources", "--headers", "--job-id", "--log-color", "--log-style", "--metadata-json",
+    "--runtime-env", "--runtime-env-json", "--submission-id", "--verify", "--working-dir",
+)  # fmt: skip
+SUBMIT_FLAGS = ("--help", "--no-wait", "--verbose", "-v")
 # Options of a head alone; `ray start` refuses them on other nodes.
 OF_HEAD = ("--include-dashboard", "--port", "--redis-shard-ports")

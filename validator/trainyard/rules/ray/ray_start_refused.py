@@ -6,7 +6,8 @@ other than the head needs `--address`, or the variable `RAY_ADDRESS`, and takes 
 command starts Ray in the background and returns: as the only command of a container it ends the container, and Ray with
 it.
 
-Unknown options are reported only if they resemble one of `ray start`. Values with a variable are not known. KubeRay
+Unknown options are reported only if they resemble one of `ray start`, or if Ray 1.0 removed them. The options belong
+behind `start`: `ray --head` ends with "No such option". Values with a variable are not known. KubeRay
 adds its own `ray start` to a container, with the address and `--block`, so there the rule checks the options alone.
 
 Correct the option. Add `--block` to the command of a container.
@@ -21,10 +22,12 @@ from collections.abc import Iterator
 from trainyard.analysis.jobs.ray_ports import PORTS, taken_twice
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match
-from trainyard.facts.programs.ray_options import INTEGERS, MISNAMED, OF_HEAD, OTHERS
+from trainyard.facts.programs.ray_options import INTEGERS, MISNAMED, OF_HEAD, OTHERS, REMOVED
 from trainyard.model.run import Command, Container
 
 KNOWN = (*INTEGERS, *OTHERS)
+# Options that `ray` itself has too.
+_OF_RAY = ("--log-style", "--log-color", "--verbose")
 # The size of an object store has ten digits and more.
 _WHOLE = re.compile(r"-?[0-9]+")
 
@@ -45,7 +48,10 @@ _WHOLE = re.compile(r"-?[0-9]+")
 def ray_start_refused(command: Command, context: Context) -> Iterator[Problem]:
     """Report options that end `ray start`."""
     container = context.container
-    if command.program != "ray" or command.words[1:2] != ("start",) or container is None:
+    if command.program != "ray" or container is None:
+        return
+    yield from _without_start(command)
+    if command.words[1:2] != ("start",):
         return
     yield from _of_words(command)
     yield from _of_ports(command)
@@ -66,6 +72,14 @@ def ray_start_refused(command: Command, context: Context) -> Iterator[Problem]:
         yield Problem(command.word_at[1], message, "add `--block`")
 
 
+def _without_start(command: Command) -> Iterator[Problem]:
+    """Yields the first option of `ray start` behind `ray` itself."""
+    name = command.words[1].partition("=")[0] if len(command.words) > 1 else ""
+    if name in KNOWN and name not in _OF_RAY:
+        message = f"`ray` itself has no option {name}: it ends with `No such option`"
+        yield Problem(command.word_at[1], message, "write `ray start` before the options")
+
+
 def _of_words(command: Command) -> Iterator[Problem]:
     for index, word in enumerate(command.words[2:], 2):
         name, equals, value = word.partition("=")
@@ -73,8 +87,9 @@ def _of_words(command: Command) -> Iterator[Problem]:
         if not name.startswith("--") or "$" in name:
             continue
         right = None if name in KNOWN else MISNAMED.get(name) or closest_match(name, KNOWN, 0.86)
-        if right is not None:
-            yield Problem(command.word_at[index], f"`ray start` has no option {name}: it stops", f"write `{right}`")
+        if right is not None or name in REMOVED:
+            help_ = f"write `{right}`" if right is not None else REMOVED[name]
+            yield Problem(command.word_at[index], f"`ray start` has no option {name}: it stops", help_)
         if not equals and index + 1 < len(command.words):
             value, index = command.words[index + 1], index + 1
         if not value or "$" in value or "{{" in value:

@@ -65,7 +65,7 @@ def _is_told(other: Run, run: Run, context: Context) -> bool:
     return any(
         found is run
         for selector, _ in _selectors(other)
-        for found, _ in beside(context.project, selector, other.namespace, other.at)
+        for found, _ in selected_together(context.project, selector, other.namespace, other.at)
     )
 
 
