@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 
 from trainyard.analysis.launchers.slurm import batches
 from trainyard.document.document import Place, TextDocument
+from trainyard.document.source import SLURM_CONF
 from trainyard.engine.engine import Engine
 from trainyard.engine.finding import Finding
 from trainyard.engine.subjects import Reading
@@ -38,8 +39,11 @@ _LAUNCH = re.compile(
 
 
 def is_about_training(document: TextDocument) -> bool:
-    """True if a file starts a launcher, sets a variable of NCCL, or installs a controller of training jobs."""
-    return _LAUNCH.search(document.source.text[:MAX_LENGTH]) is not None
+    """True if a file starts a launcher, sets a variable of NCCL, or installs a controller of training jobs.
+
+    The configuration of Slurm is read beside batch scripts.
+    """
+    return document.source.name.endswith(SLURM_CONF) or _LAUNCH.search(document.source.text[:MAX_LENGTH]) is not None
 
 
 def marked(readings: Iterable[Reading], linted: Set[str]) -> tuple[Reading, ...]:
@@ -72,7 +76,8 @@ def project_of(documents: Sequence[TextDocument], scripts: Iterable[Script] = ()
     """Returns the scripts as a project without objects: each is the only container of a run of its own."""
     runs = tuple(_of_script(script) for script in scripts)
     known = tuple({id(run.at.document): run.at.document for run in runs}.values())
-    return Project((*map(_run, documents), *runs), (), (), (), (*documents, *known), {})
+    started = (_run(one) for one in documents if not one.source.name.endswith(SLURM_CONF))
+    return Project((*started, *runs), (), (), (), (*documents, *known), {})
 
 
 def batch_scripts(project: Project) -> Iterator[Script]:

@@ -17,7 +17,7 @@ MARK = "#SBATCH"
 # A script that submits others may hold their text in quotes.
 _SUBMITS = re.compile(r"(?m)^(?!\s*#).*\bsbatch\b")
 _HERE_DOCUMENT = re.compile(r"<<-?\s*['\"\\]?(\w+)")
-_LONG = {"-N": "--nodes", "-n": "--ntasks", "-w": "--nodelist", "--tasks-per-node": "--ntasks-per-node"}
+_LONG = {"-G": "--gpus", "-N": "--nodes", "-n": "--ntasks", "-w": "--nodelist", "--tasks-per-node": "--ntasks-per-node"}
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 # `python -m torch.distributed.run` has three words.
 _NEAR = 3
@@ -75,10 +75,15 @@ class Step(NamedTuple):
 def batches(container: Container) -> Iterator[Batch]:
     """Yields the batch scripts that a container, or a file, consists of."""
     for script in container.scripts:
-        if MARK in script.text:
-            batch = _read(script)
-            if batch.directives or batch.ignored:
-                yield batch
+        batch = batch_of(script)
+        if batch is not None:
+            yield batch
+
+
+def batch_of(script: Script) -> Batch | None:
+    """Returns the batch script; None if a script has no directives."""
+    batch = _read(script) if MARK in script.text else None
+    return batch if batch is not None and (batch.directives or batch.ignored) else None
 
 
 @functools.lru_cache(maxsize=16)
