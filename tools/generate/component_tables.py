@@ -1,7 +1,7 @@
 """Tables of the fields of configurations of components: files that a kubelet or a scheduler reads, and no API server.
 
-They are made from the Go types of the oldest and the newest Kubernetes that are pinned: a field of either is known. Those
-of Kueue are of the newest release: since 0.4 no version has lost a field.
+They are made from the Go types of the oldest and the newest Kubernetes that are pinned: a field of either is known.
+Those of Kueue are of the newest release: since 0.4 no version has lost a field.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """DeepSpeed starts the reference model with a scheduler whose steps are still `auto`, and the run stops.
 
-DPO and KTO start a second engine for their reference model, from the same file. They do so before training, when Hugging
-Face's Trainer has not yet replaced `total_num_steps` and `warmup_num_steps`: it learns their values from the length of
-the training. Because the file has an optimizer, DeepSpeed makes one for the reference model too, and its scheduler
-fails with a TypeError.
+DPO and KTO start a second engine for their reference model, from the same file. They do so before training, when
+Hugging Face's Trainer has not yet replaced `total_num_steps` and `warmup_num_steps`: it learns their values from the
+length of the training. Because the file has an optimizer, DeepSpeed makes one for the reference model too, and its
+scheduler fails with a TypeError.
 
-The rule knows `--stage dpo` and `kto` of LLaMA-Factory with `--finetuning_type full` or `freeze`, and `trl dpo` and `kto`
-without `--use_peft`. Others have no reference model of their own.
+The rule knows `--stage dpo` and `kto` of LLaMA-Factory with `--finetuning_type full` or `freeze`, and `trl dpo` and
+`kto` without `--use_peft`. Others have no reference model of their own.
 
 Remove the sections `optimizer` and `scheduler`: Trainer makes them from its arguments. Or write numbers.
 """

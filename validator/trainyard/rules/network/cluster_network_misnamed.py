@@ -1,7 +1,7 @@
 """Multus looks for the default network under a name that no network has, so no pod starts.
 
-`clusterNetwork` is the name of a NetworkAttachmentDefinition, the `name` within a file of `/etc/cni/net.d`, or the path of
-a file or a folder. The name of the file without its ending is none of them: `10-flannel` is not found, because
+`clusterNetwork` is the name of a NetworkAttachmentDefinition, the `name` within a file of `/etc/cni/net.d`, or the path
+of a file or a folder. The name of the file without its ending is none of them: `10-flannel` is not found, because
 `10-flannel.conflist` calls its network `cbr0`. Each pod of the node then stays in `ContainerCreating` with "no valid
 network configuration".
 
@@ -57,9 +57,7 @@ def cluster_network_misnamed(project: Project) -> Iterator[Problem]:
             continue
         if wanted in types or _FILE.fullmatch(wanted):
             near = found[0]
-            yield Problem(
-                at, f"no network has the name `{wanted}`: Multus finds no default network", f"write `{near}`"
-            )
+            yield Problem(at, f"no network has the name `{wanted}`: Multus finds no default network", f"write `{near}`")
 
 
 def _configurations(project: Project) -> Iterator[tuple[dict[str, Any], Place]]:

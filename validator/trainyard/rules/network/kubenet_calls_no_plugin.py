@@ -4,8 +4,8 @@ Multus is a CNI plugin that the kubelet or the runtime calls. With `--network-pl
 network of pods itself and reads no configuration in `/etc/cni/net.d`. Pods start with `eth0` alone, whatever their
 annotation says. Kubernetes has the flag until 1.23.
 
-The rule reads the arguments of the kubelet for kubeadm, where the files also hold a NetworkAttachmentDefinition or a pod
-with the annotation.
+The rule reads the arguments of the kubelet for kubeadm, where the files also hold a NetworkAttachmentDefinition or a
+pod with the annotation.
 
 Write `network-plugin: cni`, and install a network plugin for the cluster.
 """

@@ -5,9 +5,9 @@ Releases add, rename and remove flags. A manifest of one release with an image o
 `CrashLoopBackOff`: the operator manages no jobs, the device plugin offers no devices, or the exporter has no metrics.
 
 The rule knows the flags of the operators of training jobs, queues, Ray and Spark, of Volcano, of NVIDIA's and the
-network's device plugins, of Node Feature Discovery, of the cluster autoscaler, of the usual exporters and of Kubernetes, by the
-minor releases that image tags tell. It says nothing about other releases, and about images without a release in their
-tag.
+network's device plugins, of Node Feature Discovery, of the cluster autoscaler, of the usual exporters and of
+Kubernetes, by the minor releases that image tags tell. It says nothing about other releases, and about images without a
+release in their tag.
 
 Remove the flag, or use an image of a release that has it.
 """

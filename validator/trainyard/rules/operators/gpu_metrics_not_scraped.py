@@ -1,8 +1,8 @@
 """Alerts or scaling use metrics of GPUs, and the values of the chart switch off what Prometheus scrapes them by.
 
 The charts of the GPU operator and of dcgm-exporter create a ServiceMonitor. With `serviceMonitor.enabled: false`
-Prometheus does not know the exporter: rules on `DCGM_` metrics evaluate to nothing and never fire, and KEDA or an HPA sees
-no load and never scales. Neither shows an error.
+Prometheus does not know the exporter: rules on `DCGM_` metrics evaluate to nothing and never fire, and KEDA or an HPA
+sees no load and never scales. Neither shows an error.
 
 The rule applies if no other ServiceMonitor, PodMonitor or ScrapeConfig of the files names the exporter, and neither
 annotations nor text in the files configure a scrape of it.
@@ -26,7 +26,9 @@ _PATHS = {"gpu-operator": ("dcgmExporter", "serviceMonitor"), "dcgm-exporter": (
 _METRIC = re.compile(r"\bDCGM_FI_[A-Z0-9_]+\b")
 _EXPORTER = re.compile(r"dcgm|nvidia|gpu", re.IGNORECASE)
 _MONITORS = ("ServiceMonitor", "PodMonitor", "ScrapeConfig", "Probe", "VMServiceScrape", "VMPodScrape", "PodMonitoring")
-_SCRAPED = re.compile(r"scrape_configs|prometheus\.io/scrape|additionalScrapeConfigs|otel|opentelemetry|prometheus\.scrape")
+_SCRAPED = re.compile(
+    r"scrape_configs|prometheus\.io/scrape|additionalScrapeConfigs|otel|opentelemetry|prometheus\.scrape"
+)
 
 
 @rule(

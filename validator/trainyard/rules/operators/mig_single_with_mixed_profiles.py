@@ -84,9 +84,7 @@ def mig_single_with_mixed_profiles(project: Project) -> Iterator[Problem]:
                 )
 
 
-def _devices(
-    tree: dict[str, Any], wanted: tuple[str, ...], at: Place
-) -> Iterator[tuple[dict[str, Any], Place]]:
+def _devices(tree: dict[str, Any], wanted: tuple[str, ...], at: Place) -> Iterator[tuple[dict[str, Any], Place]]:
     """Yields the profiles that each part of these configurations makes."""
     for name in wanted:
         for index, entry in enumerate(items(mapping(tree, "mig-configs"), name)):

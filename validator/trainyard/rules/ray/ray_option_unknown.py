@@ -29,7 +29,7 @@ _START = ("ray", "start")
     since="0.4.0",
     sources=(
         "facts/programs/ray_options.py: the options of Ray's commands",
-        "ray 2.52.0 scripts/scripts.py, serve/scripts.py, dashboard/modules/job/cli.py: options of click, taken as written",
+        "ray 2.52.0 scripts/scripts.py, serve/scripts.py, dashboard/modules/job/cli.py: options of click",
         "github.com/ray-project/ray issue 34691",
     ),
     needs=("ray", "serve"),

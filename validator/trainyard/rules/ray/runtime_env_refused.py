@@ -1,9 +1,9 @@
 """The runtime environment of the Ray job is refused, after the cluster with its GPUs was started.
 
 `runtimeEnvYAML` is a text with YAML. One that cannot be read, or that is no mapping, fails when the job is submitted;
-older releases of KubeRay start the cluster first. Ray takes only texts as values of `env_vars`: a number or
-`true` without quotes fails with "runtime_env['env_vars'] must be of type Dict[str, str]". The same holds for the JSON of
-`ray job submit --runtime-env-json`.
+older releases of KubeRay start the cluster first. Ray takes only texts as values of `env_vars`: a number or `true`
+without quotes fails with "runtime_env['env_vars'] must be of type Dict[str, str]". The same holds for the JSON of `ray
+job submit --runtime-env-json`.
 
 Correct the YAML, and put quotes around the values of `env_vars`.
 """

@@ -85,9 +85,7 @@ def _of_workflow(resource: Resource, project: Project) -> Iterator[Problem]:
             )
 
 
-def _created(
-    container: Container, pod: Pod, namespace: str, project: Project
-) -> Iterator[tuple[str, str, Place]]:
+def _created(container: Container, pod: Pod, namespace: str, project: Project) -> Iterator[tuple[str, str, Place]]:
     """Yields the versions and kinds of objects in mounted files that the container gives to kubectl."""
     for command in container.commands:
         told = command.option_at("-f", "--filename") if command.program == "kubectl" else None

@@ -1,7 +1,7 @@
 """The address of the first rank is the host where the job was submitted, and no rank runs there.
 
-`SLURM_SUBMIT_HOST` is the machine on which somebody called `sbatch`, mostly a login node or the controller. The ranks of
-all nodes look for the store there, where nothing listens, until they time out.
+`SLURM_SUBMIT_HOST` is the machine on which somebody called `sbatch`, mostly a login node or the controller. The ranks
+of all nodes look for the store there, where nothing listens, until they time out.
 
 The rule checks the address in options of launchers and in `MASTER_ADDR`, also if another variable of the script holds
 the name.
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.launchers.slurm import MARK, batches, variables, with_values
+from trainyard.analysis.launchers.slurm import batches, variables, with_values
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Container
 
@@ -39,7 +39,9 @@ def slurm_address_of_submit_host(container: Container) -> Iterator[Problem]:
     if not any(batch.directives for batch in batches(container)):
         return
     known = variables(container)
-    named = [one for one in container.settings if one.name in _VARIABLES and one.via == "script" and _is(one.value, known)]
+    named = [
+        one for one in container.settings if one.name in _VARIABLES and one.via == "script" and _is(one.value, known)
+    ]
     for setting in named:
         yield Problem(setting.at, f"{setting.name} is `{_HOST}`, where sbatch was called and no rank runs", _HELP)
     for command in container.commands if not named else ():

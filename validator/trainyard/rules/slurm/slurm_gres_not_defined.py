@@ -4,8 +4,8 @@
 `--gres=gpu:8`, `--gpus` and `--gpus-per-node` end with "Invalid generic resource (gres) specification". A node has no
 GPUs for Slurm only because its machine has some.
 
-The rule reads a `slurm.conf` with nodes beside the script, in a folder or in ConfigMaps. It leaves out one that includes
-other files.
+The rule reads a `slurm.conf` with nodes beside the script, in a folder or in ConfigMaps. It leaves out one that
+includes other files.
 
 Write `GresTypes=gpu`, and `Gres=gpu:8` for each node, with a `gres.conf`. Or ask for whole nodes by `--exclusive`.
 """

@@ -2,8 +2,8 @@
 
 `sbatch` tells each step the tasks of the job by `SLURM_NTASKS`, which counts as `--ntasks`. With
 `srun --ntasks-per-node=1` alone in a job of eight tasks on each node the two disagree: srun warns that it "can't honor
---ntasks-per-node", and starts all tasks of the job. A launcher then runs eight times on each node, and the ranks contend
-for ports and GPUs.
+--ntasks-per-node", and starts all tasks of the job. A launcher then runs eight times on each node, and the ranks
+contend for ports and GPUs.
 
 The rule compares the option of a step with the directives of its script. It leaves out steps with a number of nodes or
 of tasks of their own, which replace those of the job.
