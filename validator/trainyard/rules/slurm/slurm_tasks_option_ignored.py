@@ -5,14 +5,15 @@
 --ntasks-per-node", and starts all tasks of the job. A launcher then runs eight times on each node, and the ranks
 contend for ports and GPUs.
 
-The rule compares the option of a step with the directives of its script. It leaves out steps with a number of nodes or
-of tasks of their own, which replace those of the job.
+The rule compares the option of a step with the directives of its script, if the step starts a launcher or Python. It
+leaves out steps with a number of nodes or of tasks of their own, which replace those of the job.
 
 Add the number of nodes to the step: `srun --nodes="$SLURM_NNODES" --ntasks-per-node=1`. Or change the directive.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from trainyard.analysis.launchers.slurm import MARK, batches, own_options
@@ -25,11 +26,12 @@ _PER_NODE = "--ntasks-per-node"
 # Other options that change the tasks or the nodes of the step.
 _OTHERS = frozenset(("--nodes", "--ntasks", "--nodelist", "--jobid", "--ntasks-per-gpu", "--het-group"))
 _OF_ALL = "SLURM_NTASKS"
+_PROGRAM = re.compile(r"\b(?:torchrun|torch\.distributed|accelerate\s+launch|deepspeed|python3?)\b")
 
 
 @rule(
     code="SL026",
-    severity="error",
+    severity="warning",
     confidence="high",
     since="0.4.0",
     sources=(
@@ -48,7 +50,9 @@ def slurm_tasks_option_ignored(container: Container) -> Iterator[Problem]:
         for command in container.commands:
             own = own_options(command) if command.program == SRUN else {}
             told = decimal(own.get(_PER_NODE, ""))
-            if told is None or told == of_job or not _OTHERS.isdisjoint(own):
+            if told is None or told >= of_job or not _OTHERS.isdisjoint(own):
+                continue
+            if not _PROGRAM.search(" ".join(command.words)):
                 continue
             yield Problem(
                 command.at,
