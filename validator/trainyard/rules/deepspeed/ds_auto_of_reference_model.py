@@ -27,7 +27,7 @@ _WITHOUT = ("orpo", "simpo")
 
 
 @rule(
-    code="DS038",
+    code="DS034",
     severity="error",
     confidence="high",
     since="0.4.0",

@@ -29,7 +29,7 @@ _FILE = pattern(r"\d\d-[\w.-]+")
 
 
 @rule(
-    code="NT077",
+    code="NT074",
     severity="error",
     confidence="high",
     since="0.4.0",

@@ -27,7 +27,7 @@ _OF_CLUSTER_API = ("KubeadmControlPlane", "KubeadmConfig", "KubeadmConfigTemplat
 
 
 @rule(
-    code="NT078",
+    code="NT075",
     severity="error",
     confidence="high",
     since="0.4.0",

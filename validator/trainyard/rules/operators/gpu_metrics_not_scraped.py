@@ -32,7 +32,7 @@ _SCRAPED = re.compile(
 
 
 @rule(
-    code="GO085",
+    code="GO081",
     severity="warning",
     confidence="high",
     since="0.4.0",

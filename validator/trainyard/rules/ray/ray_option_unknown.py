@@ -23,7 +23,7 @@ _START = ("ray", "start")
 
 
 @rule(
-    code="RY045",
+    code="RY044",
     severity="error",
     confidence="high",
     since="0.4.0",

@@ -38,7 +38,7 @@ _WORKFLOWS = ("Workflow", "WorkflowTemplate", "ClusterWorkflowTemplate", "CronWo
 
 
 @rule(
-    code="RF063",
+    code="RF066",
     severity="error",
     confidence="high",
     since="0.4.0",

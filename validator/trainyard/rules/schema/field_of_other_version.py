@@ -20,7 +20,7 @@ _GROUP = "kueue.x-k8s.io"
 
 
 @rule(
-    code="SM027",
+    code="SM023",
     severity="error",
     confidence="high",
     since="0.4.0",

@@ -24,7 +24,7 @@ _HELP = 'write `$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)`'
 
 
 @rule(
-    code="SL029",
+    code="SL025",
     severity="error",
     confidence="high",
     since="0.4.0",

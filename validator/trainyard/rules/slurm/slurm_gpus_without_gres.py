@@ -34,7 +34,7 @@ _NO_FIELDS = ("gres", "Gres", "nodeGres", "gresTypes")
 
 
 @rule(
-    code="SL027",
+    code="SL023",
     severity="error",
     confidence="high",
     since="0.4.0",

@@ -29,7 +29,7 @@ _NONE = ("", "0", "none")
 
 
 @rule(
-    code="SL028",
+    code="SL024",
     severity="error",
     confidence="high",
     since="0.4.0",

@@ -30,7 +30,7 @@ _PROGRAM = re.compile(r"\b(?:torchrun|torch\.distributed|accelerate\s+launch|dee
 
 
 @rule(
-    code="SL026",
+    code="SL022",
     severity="warning",
     confidence="high",
     since="0.4.0",

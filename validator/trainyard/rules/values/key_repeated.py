@@ -26,7 +26,7 @@ _MERGE = "<<"
 
 
 @rule(
-    code="HV017",
+    code="HV013",
     severity="error",
     confidence="high",
     since="0.4.0",
