@@ -1,6 +1,7 @@
 """Tables of the fields of configurations of components: files that a kubelet or a scheduler reads, and no API server.
 
 They are made from the Go types of the oldest and the newest Kubernetes that are pinned: a field of either is known.
+Those of Kueue are of the newest release: since 0.4 no version has lost a field.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ PACKAGES = (
     Package("kubescheduler.config.k8s.io/v1", "k8s.io/kube-scheduler", "config/v1"),
     Package("kubeadm.k8s.io/v1beta3", "k8s.io/kubernetes", f"{_KUBEADM}/v1beta3", (_OLDEST,)),
     Package("kubeadm.k8s.io/v1beta4", "k8s.io/kubernetes", f"{_KUBEADM}/v1beta4", (_NEWEST,)),
+    Package("config.kueue.x-k8s.io/v1beta1", "sigs.k8s.io/kueue", "apis/config/v1beta1", ("kueue",)),
+    Package("config.kueue.x-k8s.io/v1beta2", "sigs.k8s.io/kueue", "apis/config/v1beta2", ("kueue",)),
 )
 # The structures that configurations take over, written with a dot in their package.
 _SHARED = Package("", "k8s.io/component-base", "config/v1alpha1")
@@ -66,7 +69,8 @@ def write(root: Path) -> None:
 
 def _text(tool: str, package: Package) -> str:
     folder = source(tool, package.module) / package.folder
-    return "\n".join(file.read_text() for file in sorted(folder.glob("types*.go")))
+    files = {*folder.glob("types*.go"), *folder.glob("*_types.go")}
+    return "\n".join(file.read_text() for file in sorted(files))
 
 
 class _Types:

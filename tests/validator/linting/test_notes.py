@@ -87,10 +87,10 @@ def test_the_kinds_that_rules_name_count_as_checked() -> None:
     # These are judged only together with others: what is wrapped, claims of volumes, pods of Services, labels of nodes,
     # queues with their checks, accounts of bindings, groups of nodes with the pods that select them,
     # namespaces and priorities of pods, values that are added to a chart, features beside the rules about them,
-    # and servers that select monitors and rules.
+    # servers that select monitors and rules, autoscalers by metrics of a chart, and workflows with roles.
     beside = {"AdmissionCheck", "AppWrapper", "NodePool", "PersistentVolume", "Secret", "Service", "ServiceAccount"}
-    beside |= {"ClusterConfig", "InferenceService", "Namespace", "PriorityClass", "StorageClass"}
-    beside |= {"HelmChartConfig", "NodeFeature", "Prometheus", "ThanosRuler"}
+    beside |= {"ClusterConfig", "CronWorkflow", "InferenceService", "Namespace", "PriorityClass", "StorageClass"}
+    beside |= {"HelmChartConfig", "HorizontalPodAutoscaler", "NodeFeature", "Prometheus", "ScaledObject", "ThanosRuler"}
     assert named - jobs - beside <= JUDGED_KINDS
 
 

@@ -10,8 +10,9 @@ from trainyard.startup import NamedTuple, pattern
 # The path to a node of a document: mapping keys and list indexes, from the root.
 Path = tuple[str | int, ...]
 
-# Files that are no YAML: scripts for a shell, and lines of variables.
-SCRIPTS = (".sh", ".bash", ".sbatch", ".slurm", ".env", "nccl.conf")
+# Files that are no YAML: scripts for a shell, lines of variables, and the configuration of Slurm.
+SLURM_CONF = "slurm.conf"
+SCRIPTS = (".sh", ".bash", ".sbatch", ".slurm", ".env", "nccl.conf", SLURM_CONF)
 
 # Line breaks of YAML, so that line numbers here equal those of the parser.
 _BREAK = pattern("\r\n|[\n\r\x85\u2028\u2029]")

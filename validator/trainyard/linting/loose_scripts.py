@@ -13,20 +13,22 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 
 from trainyard.analysis.launchers.slurm import batches
 from trainyard.document.document import Place, TextDocument
+from trainyard.document.source import SLURM_CONF
 from trainyard.engine.engine import Engine
 from trainyard.engine.finding import Finding
 from trainyard.engine.subjects import Reading
 from trainyard.loaders.manifests.pods import conf_settings
-from trainyard.loaders.manifests.shell import MAX_LENGTH, parse_script
+from trainyard.loaders.manifests.shell import MAX_LENGTH, mpirun_settings, parse_script
 from trainyard.model.run import Command, Container, Pod, Project, Role, Run, Script, Setting
 
 # These read the text alone, or ask the pod for nothing that would make them speak.
 RULES = frozenset((
     "NC001", "NC003", "NC005", "NC006", "NC007", "NC009", "NC010", "NC011", "NC012", "NC016", "NC017", "NC019", "NC021",
-    "NC026", "NC027", "NC028", "NC038", "NC039", "NC044", "RD011", "RY026", "SC003", "SC007", "SC008", "SC015", "SC016",
-    "SC018", "SC019", "SC020", "SC021", "SC022", "SC024", "SC031", "SC032", "SC036", "SC041", "SL001", "SL002", "SL003",
-    "SL004", "SL005", "SL006", "SL007", "SL008", "SL009", "SL021", "TD002", "TD003", "TD014", "TD021", "TD024", "TD033",
-    "TD034", "TD035", "TD039", "TD040", "TD041", "TD043", "TD046", "TD061", "TD071", "TD072", "TD079",
+    "NC026", "NC027", "NC028", "NC038", "NC039", "NC044", "NC050", "RD011", "RY026", "RY044", "SC003", "SC007", "SC008",
+    "SC015", "SC016", "SC018", "SC019", "SC020", "SC021", "SC022", "SC024", "SC031", "SC032", "SC036", "SC041", "SL001",
+    "SL002", "SL003", "SL004", "SL005", "SL006", "SL007", "SL008", "SL009", "SL021", "SL022", "SL024", "SL025", "TD002",
+    "TD003", "TD014", "TD021", "TD024", "TD033", "TD034", "TD035", "TD039", "TD040", "TD041", "TD043", "TD046", "TD061",
+    "TD071", "TD072", "TD079",
 ))  # fmt: skip
 _LAUNCH = re.compile(
     r"\b(?:torchrun|torch\.distributed\.(?:run|launch)|deepspeed|accelerate[ \t]+launch|mpirun|mpiexec|horovodrun"
@@ -37,8 +39,11 @@ _LAUNCH = re.compile(
 
 
 def is_about_training(document: TextDocument) -> bool:
-    """True if a file starts a launcher, sets a variable of NCCL, or installs a controller of training jobs."""
-    return _LAUNCH.search(document.source.text[:MAX_LENGTH]) is not None
+    """True if a file starts a launcher, sets a variable of NCCL, or installs a controller of training jobs.
+
+    The configuration of Slurm is read beside batch scripts.
+    """
+    return document.source.name.endswith(SLURM_CONF) or _LAUNCH.search(document.source.text[:MAX_LENGTH]) is not None
 
 
 def marked(readings: Iterable[Reading], linted: Set[str]) -> tuple[Reading, ...]:
@@ -71,7 +76,8 @@ def project_of(documents: Sequence[TextDocument], scripts: Iterable[Script] = ()
     """Returns the scripts as a project without objects: each is the only container of a run of its own."""
     runs = tuple(_of_script(script) for script in scripts)
     known = tuple({id(run.at.document): run.at.document for run in runs}.values())
-    return Project((*map(_run, documents), *runs), (), (), (), (*documents, *known), {})
+    started = (_run(one) for one in documents if not one.source.name.endswith(SLURM_CONF))
+    return Project((*started, *runs), (), (), (), (*documents, *known), {})
 
 
 def batch_scripts(project: Project) -> Iterator[Script]:
@@ -98,8 +104,9 @@ def _run(document: TextDocument) -> Run:
 
 
 def _of_script(script: Script) -> Run:
-    commands, settings = parse_script(script.text, script.at)
-    return _run_of(_container((script,), tuple(commands), tuple(settings), script.at), script.path)
+    commands, exported = parse_script(script.text, script.at)
+    settings = (*exported, *(one for command in commands for one in mpirun_settings(command)))
+    return _run_of(_container((script,), tuple(commands), settings, script.at), script.path)
 
 
 def _run_of(container: Container, name: str) -> Run:

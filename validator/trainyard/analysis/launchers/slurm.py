@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import decimal
@@ -17,10 +17,11 @@ MARK = "#SBATCH"
 # A script that submits others may hold their text in quotes.
 _SUBMITS = re.compile(r"(?m)^(?!\s*#).*\bsbatch\b")
 _HERE_DOCUMENT = re.compile(r"<<-?\s*['\"\\]?(\w+)")
-_LONG = {"-N": "--nodes", "-n": "--ntasks", "-w": "--nodelist", "--tasks-per-node": "--ntasks-per-node"}
+_LONG = {"-G": "--gpus", "-N": "--nodes", "-n": "--ntasks", "-w": "--nodelist", "--tasks-per-node": "--ntasks-per-node"}
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 # `python -m torch.distributed.run` has three words.
 _NEAR = 3
+_PROGRAMS = frozenset((*SHELLS, "python", "python3"))
 # Words of srun before its program, and characters of a word with the values of variables.
 _REACH, _LONGEST = 64, 8192
 # Values that stand for the number of nodes of the job.
@@ -74,10 +75,15 @@ class Step(NamedTuple):
 def batches(container: Container) -> Iterator[Batch]:
     """Yields the batch scripts that a container, or a file, consists of."""
     for script in container.scripts:
-        if MARK in script.text:
-            batch = _read(script)
-            if batch.directives or batch.ignored:
-                yield batch
+        batch = batch_of(script)
+        if batch is not None:
+            yield batch
+
+
+def batch_of(script: Script) -> Batch | None:
+    """Returns the batch script; None if a script has no directives."""
+    batch = _read(script) if MARK in script.text else None
+    return batch if batch is not None and (batch.directives or batch.ignored) else None
 
 
 @functools.lru_cache(maxsize=16)
@@ -132,14 +138,27 @@ def _per_node(told: str | None, total: str | None, nodes: int | None) -> int | N
 
 def steps(batch: Batch, container: Container) -> Iterator[Step]:
     """Yields the commands that `srun` starts, and those of launchers without it."""
-    known = {setting.name: setting.value or "" for setting in container.settings if setting.via == "script"}
+    known = variables(container)
     for command in container.commands:
         if command.program == SRUN:
             yield from _of_srun(command, batch, known)
         elif (found := launcher_in(command.words)) is not None and found.after <= _NEAR:
-            words = _replaced(command.words, known)
+            words = with_values(command.words, known)
             launched = Command(words, (command.at,) * len(words), command.at)
             yield Step(launched, found.launcher, command.at, of_srun=False, nodes=None, tasks_per_node=None)
+
+
+def variables(container: Container) -> dict[str, str]:
+    """Returns the variables that the script sets, as they are written."""
+    return {setting.name: setting.value or "" for setting in container.settings if setting.via == "script"}
+
+
+def own_options(command: Command) -> dict[str, str]:
+    """Returns the options of `srun` itself by their long names; none if its program is not known."""
+    words = command.words
+    known = (n for n, word in enumerate(words) if word.rsplit("/", 1)[-1] in _PROGRAMS)
+    end = min((n for n in (next(known, 0), _program(words)) if n > 1), default=1)
+    return dict(_options(" ".join(words[1:end])))
 
 
 def _of_srun(command: Command, batch: Batch, known: dict[str, str]) -> Iterator[Step]:
@@ -162,14 +181,14 @@ def _inner(command: Command, known: dict[str, str]) -> Iterator[tuple[tuple[str,
         (n for n, word in enumerate(words) if word == "-c" and words[n - 1].rsplit("/", 1)[-1] in SHELLS), None
     )
     if index is not None and index + 1 < len(words):
-        text = " ".join(_replaced((words[index + 1],), known))
+        text = " ".join(with_values((words[index + 1],), known))
         for statement in statements(text):
             inner = tuple(word.text for word in strip_wrappers(statement.words)[1])
             if inner:
                 yield inner, command.word_at[index + 1]
         return
     start = _program(words)
-    yield _replaced(words[start:], known), command.word_at[start]
+    yield with_values(words[start:], known), command.word_at[start]
 
 
 def _program(words: tuple[str, ...]) -> int:
@@ -181,7 +200,7 @@ def _program(words: tuple[str, ...]) -> int:
     return min(1, len(words) - 1)
 
 
-def _replaced(words: tuple[str, ...], known: dict[str, str]) -> tuple[str, ...]:
+def with_values(words: tuple[str, ...], known: Mapping[str, str]) -> tuple[str, ...]:
     """Returns the words with the variables that the script sets; a word that is one variable becomes several words."""
     result = list[str]()
     for word in words:

@@ -15,6 +15,8 @@ from trainyard.startup import NamedTuple, pattern
 
 _RELEASE = pattern(r"v?(\d{1,3})\.(\d{1,3})(?:\.\d{1,3})?(?P<rest>[-_].*)?\Z")
 _SECOND = pattern(r"\d{1,3}\.\d{1,3}\.\d{1,3}-(\d{1,3})\.(\d{1,3})\.\d{1,3}(?P<rest>[-_].*)?\Z")
+_SPARK = pattern(r"v1beta2-(\d{1,3})\.(\d{1,3})\.\d{1,3}-\d{1,3}\.\d{1,3}\.\d{1,3}(?P<rest>[-_].*)?\Z")
+_FORMS = {"second": _SECOND, "spark": _SPARK}
 _SUFFIX = pattern(
     r"(?:[-_](?:full|minimal|slim|distroless|amd64|arm64|multiarch|linux|(?:ubuntu|ubi|debian|alpine|rockylinux)[\d.]*|r\d+"
     r"|\d{2}|eks-[\w.-]+|eksbuild\.\d+))+\Z"
@@ -56,7 +58,7 @@ def release_of(image: str, daemon: Daemon) -> Minor | None:
         if not tag.endswith(_THICK):
             return None
         tag = tag.removesuffix(_THICK)
-    found = (_SECOND if daemon.tags == "second" else _RELEASE).match(tag)
+    found = _FORMS.get(daemon.tags, _RELEASE).match(tag)
     if found is None or (found["rest"] and not _SUFFIX.match(found["rest"])):
         return None
     release = (int(found[1]), int(found[2]))

@@ -18,5 +18,6 @@ JUDGED_KINDS = frozenset(
         *("NodeFeatureRule", "NodeFeatureGroup", "KubeletConfiguration", "KubeSchedulerConfiguration"),
         *("ClusterConfiguration", "Configuration", "InitConfiguration", "JoinConfiguration", "KubeProxyConfiguration"),
         *("KubeadmConfig", "KubeadmConfigTemplate", "KubeadmControlPlane", "KubeadmControlPlaneTemplate", "Shoot"),
+        "NodeSet",
     )
 )

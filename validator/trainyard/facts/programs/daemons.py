@@ -8,6 +8,7 @@ from the Go sources at the first and the last tag of each minor release, in the 
   cmd/training-operator.v1, v2.0.0 to v2.3.0 cmd/trainer-controller-manager; kubernetes-sigs/kueue v0.1.0 to v0.19
   cmd/kueue; kubernetes-sigs/jobset v0.1.0 to v0.12.0 main.go; kubernetes-sigs/lws v0.1.0 to v0.10.0 cmd;
   volcano-sh/volcano v1.0 to v1.15 cmd/*/app/options; ray-project/kuberay v0.1 to v1.7 ray-operator/main.go.
+- kubeflow/spark-operator v1beta2-1.0.0-2.4.4 to v1beta2-1.6.2-3.5.0 main.go, pkg/webhook.
 - NVIDIA/k8s-device-plugin v0.9.0 to v0.20.0 cmd; NVIDIA/gpu-feature-discovery v0.6.0 to v0.8.2 cmd;
   NVIDIA/dcgm-exporter 2.5.0 to 4.8.2 pkg/cmd/app.go; kubernetes-sigs/node-feature-discovery v0.10.0 to v0.19.0 cmd.
 - k8snetworkplumbingwg/sriov-network-device-plugin v3.0.0 to v3.11.0 cmd/sriovdp, and multus-cni v3.9 to v4.3.0
@@ -105,7 +106,8 @@ class Daemon(NamedTuple):
     `images` are the last parts of its images' paths, and `command` is the program in them. `starts` are those that run
     it if a container names no command. `releases` are the first and the last minor of each series that the table has.
     `dashes` is 1 if one dash begins a long flag too, as in Go's own package. `tags` is the form of a tag: "plain",
-    "thick" for one that ends so, or "second" if the daemon's version follows that of a library.
+    "thick" for one that ends so, "second" if the daemon's version follows that of a library, or "spark" if it follows
+    that of an API.
     `newest` is a public image whose tag `latest` is the newest release.
     """
 
@@ -187,6 +189,10 @@ DAEMONS = (
     _manager("LeaderWorkerSet", "lws", ((0, 1), (0, 10))),
     _manager(
         "the KubeRay operator", "kuberay-operator", ((0, 1), (0, 6)), ((1, 0), (1, 7)), more=("kuberay/operator",)
+    ),
+    Daemon(
+        "Spark's operator", "spark-operator", ("spark-operator",), "spark-operator", ("spark-operator",),
+        (((1, 0), (1, 6)),), libraries=("klog",), tags="spark",
     ),
     _volcano("scheduler"),
     _volcano("controller-manager"),

@@ -1,6 +1,8 @@
-"""Options of `ray start` of releases from 1.0 to 2.52.
+"""Options of `ray start` and other commands of Ray, of releases from 1.0 to 2.52.
 
-Sources: docs.ray.io/en/latest/cluster/cli.html (ray start); ray-project/ray python/ray/scripts/scripts.py (start).
+Sources: docs.ray.io/en/latest/cluster/cli.html (ray start); ray-project/ray python/ray/scripts/scripts.py (start),
+python/ray/dashboard/modules/job/cli.py (submit, status, stop, delete, logs, list), python/ray/serve/scripts.py;
+docs.ray.io/en/master/serve/api/cli.html.
 """
 
 from __future__ import annotations
@@ -41,3 +43,28 @@ SUBMIT_VALUED = (
 SUBMIT_FLAGS = ("--help", "--no-wait", "--verbose", "-v")
 # Options of a head alone; `ray start` refuses them on other nodes.
 OF_HEAD = ("--include-dashboard", "--port", "--redis-shard-ports")
+_LOGGING = ("--log-color", "--log-style", "--verbose")
+_OF_JOBS = ("--address", "--headers", "--verify", *_LOGGING)
+_OF_APPS = ("--address", "--app-dir", "--name", "--runtime-env", "--runtime-env-json", "--working-dir")
+# Commands by their first words, and the options of each.
+COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("ray", "start"): (*INTEGERS, *OTHERS),
+    ("ray", "job", "submit"): (
+        *_OF_JOBS, "--entrypoint-label-selector", "--entrypoint-memory", "--entrypoint-num-cpus",
+        "--entrypoint-num-gpus", "--entrypoint-resources", "--job-id", "--metadata-json", "--no-wait", "--runtime-env",
+        "--runtime-env-json", "--submission-id", "--working-dir",
+    ),
+    ("ray", "job", "stop"): (*_OF_JOBS, "--no-wait"),
+    ("ray", "job", "status"): _OF_JOBS,
+    ("ray", "job", "delete"): _OF_JOBS,
+    ("ray", "job", "logs"): (*_OF_JOBS, "--follow"),
+    ("serve", "run"): (
+        *_OF_APPS, "--blocking", "--gradio", "--host", "--http-host", "--http-port", "--non-blocking", "--port",
+        "--reload", "--route-prefix",
+    ),
+    ("serve", "deploy"): _OF_APPS,
+    ("serve", "start"): (
+        "--address", "--grpc-port", "--grpc-servicer-functions", "--http-host", "--http-location", "--http-port",
+        "--proxy-location",
+    ),
+}  # fmt: skip

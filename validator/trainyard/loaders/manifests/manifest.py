@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from trainyard.document.document import Document, Place
-from trainyard.document.lookup import mapping, text
+from trainyard.document.lookup import items, mapping, text
 from trainyard.document.reading import embedded, embedded_mapping
 from trainyard.document.source import BrokenText
 from trainyard.facts.kubernetes.api_limits import MAX_OBJECT, least_size
@@ -22,7 +22,10 @@ from trainyard.model.run import Network, Project, Resource
 # A shorter text cannot give too large an object, unless aliases repeat its content.
 SMALL = 64 * 1024
 # Groups of configurations that a ConfigMap holds for a component.
-CONFIGURATIONS = (*OF_KUBERNETES, "config.kueue.x-k8s.io/", "kubeproxy.config.k8s.io/")
+CONFIGURATIONS = (*OF_KUBERNETES, "kubeproxy.config.k8s.io/")
+# Objects that hold the values of a chart, and the section of Kueue's values that holds its configuration.
+_RELEASES = ("Application", "HelmRelease")
+_MANAGER = "managerConfig"
 RESOURCE_NAME = "k8s.v1.cni.cncf.io/resourceName"
 
 
@@ -52,7 +55,11 @@ def load_project(documents: Iterable[Document], find_script: FindScript | None =
 
 def _resources(document: Document, unread: list[Place]) -> Iterator[Resource]:
     tree = document.tree
-    if not document.may_be_object or not isinstance(tree, dict) or not isinstance(tree.get("kind"), str):
+    if not isinstance(tree, dict):
+        return
+    if _MANAGER in tree and "kind" not in tree:
+        yield from _of_values(tree, Place(document))
+    if not document.may_be_object or not isinstance(tree.get("kind"), str):
         return
     if tree["kind"].endswith("List") and isinstance(tree.get("items"), list):
         for index, item in enumerate(tree["items"]):
@@ -69,7 +76,9 @@ def _wrapped(
     resource = _resource(tree, at, wrapper)
     yield resource
     if resource.kind == "ConfigMap":
-        yield from _configurations(resource)
+        yield from _configurations(mapping(resource.tree, "data"), resource.at.child("data"))
+    elif resource.kind in _RELEASES:
+        yield from _of_release(mapping(resource.tree, "spec"), resource.at.child("spec"))
     if may_hold_pods(resource) and not jobs.is_job(resource):
         for inner, place in wrapped(tree, at):
             if inner is None:
@@ -78,11 +87,24 @@ def _wrapped(
                 yield from _wrapped(inner, place, unread, resource)
 
 
-def _configurations(resource: Resource) -> Iterator[Resource]:
-    """Yields the configurations of components in a ConfigMap, with the kinds and versions of objects."""
-    for key, value in mapping(resource.tree, "data").items():
+def _of_release(spec: dict[str, Any], at: Place) -> Iterator[Resource]:
+    """Yields the configurations in values of charts that a controller of releases gets."""
+    yield from _of_values(mapping(spec, "values"), at.child("values"))
+    sources = [(mapping(spec, "source"), at.child("source"))]
+    sources += [(one, at.child("sources", index)) for index, one in enumerate(items(spec, "sources"))]
+    for source, place in sources:
+        yield from _of_values(mapping(source, "helm", "valuesObject"), place.child("helm", "valuesObject"))
+
+
+def _of_values(values: dict[str, Any], at: Place) -> Iterator[Resource]:
+    yield from _configurations(mapping(values, _MANAGER), at.child(_MANAGER))
+
+
+def _configurations(data: dict[str, Any], at: Place) -> Iterator[Resource]:
+    """Yields the configurations of components in texts, with the kinds and versions of objects."""
+    for key, value in data.items():
         if isinstance(value, str) and any(group in value for group in CONFIGURATIONS):
-            inner = embedded_mapping(resource.at.child("data", key), value)
+            inner = embedded_mapping(at.child(key), value)
             if (
                 inner is not None
                 and text(inner.tree, "kind")

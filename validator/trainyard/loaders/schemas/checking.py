@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _POD_SPEC = "PodSpec"
 _TAINT = "Taint"
 _KNATIVE = "serving.knative.dev/"
+# Groups whose tables leave out the pods, which are those of Kubernetes.
+_WITH_PODS = ("batch.volcano.sh/", "leaderworkerset.x-k8s.io/", "ray.io/")
 # Where kinds without a schema have the taints of nodes: those of Karpenter, Cluster API, kubeadm and eksctl.
 _WITH_TAINTS = (
     ("spec", "template", "spec"),
@@ -61,7 +63,7 @@ def misfits(resources: Iterable[Resource], runs: Sequence[Run]) -> list[Misfit]:
             found += unserved(resource)
             found += _taints(resource)
     for run in runs if unknown else ():
-        if run.at in unknown and not run.is_job and len(found) <= _MOST:
+        if run.at in unknown and (not run.is_job or run.api_version.startswith(_WITH_PODS)) and len(found) <= _MOST:
             found += islice(_pods(run), _MOST)
     found += islice(_placement(unknown.values(), runs), _MOST)
     return found
@@ -80,9 +82,10 @@ def _pods(run: Run) -> Iterable[Misfit]:
         if _are_unnamed(tree) or (at.path == ("spec",) and not _is_pod(tree)):
             continue
         if table is not None and at.path[-1:] == ("spec",) and not table.fits(_POD_SPEC, role.pod.tree):
-            from trainyard.loaders.schemas.faults import faults_of_pod
+            from trainyard.loaders.schemas.faults import faults_of_part, faults_of_pod
 
-            found = faults_of_pod(table, _POD_SPEC, role.pod.tree, at)
+            judge = faults_of_part if run.api_version.startswith(_WITH_PODS) else faults_of_pod
+            found = judge(table, _POD_SPEC, role.pod.tree, at)
             # Knative sets names of containers and ports of probes itself.
             names_itself = run.api_version.startswith(_KNATIVE)
             yield from (one for one in found if not names_itself or not _is_set_by_knative(one))

@@ -32,7 +32,9 @@ _BUILT_IN_GROUPS = frozenset(
     )
 )
 
-CONFIGURATIONS = ("kubeadm.k8s.io/", "kubelet.config.k8s.io/", "kubescheduler.config.k8s.io/")
+CONFIGURATIONS = (
+    "config.kueue.x-k8s.io/", "kubeadm.k8s.io/", "kubelet.config.k8s.io/", "kubescheduler.config.k8s.io/",
+)  # fmt: skip
 
 Fits = Callable[[Any], bool]
 

@@ -4,7 +4,8 @@ Helm accepts any value, and a template that does not read it renders as if it we
 strategy at its default, `toolkit-version` installs another version, and `nvIpam` within `secondaryNetwork` installs no
 IPAM plugin. The rule knows the first level of values in all releases of the charts `gpu-operator` and
 `network-operator`, and the second level of some sections. It also knows the first level of the chart `ray-cluster`,
-whose groups are `head`, `worker` and `additionalWorkerGroups`.
+whose groups are `head`, `worker` and `additionalWorkerGroups`, and that of `spark-operator` since 1.0, which has
+`batchScheduler.enable` and `webhook.enable` for the former `enableBatchScheduler` and `enableWebhook`.
 
 Since 24.10 the network operator's chart creates no NicClusterPolicy. `deployCR` and the sections of its parts, such as
 `ofedDriver` and `secondaryNetwork`, have no effect; write a NicClusterPolicy beside the release.
@@ -44,8 +45,16 @@ RAY_CLUSTER = """
     additionalWorkerGroups annotations common fullnameOverride gcsFaultTolerance global head headServiceEnable
     headServiceSuffix image imagePullSecrets ingress labels nameOverride service serviceAccount worker
 """
+SPARK_OPERATOR = """
+    affinity batchScheduler certManager commonLabels controller controllerThreads envFrom fullnameOverride global hook
+    image imagePullSecrets ingressUrlFormat istio labelSelectorFilter leaderElection logLevel metrics nameOverride
+    nodeSelector podAnnotations podDisruptionBudget podLabels podMonitor podSecurityContext priorityClassName prometheus
+    rbac replicaCount resourceQuotaEnforcement resources resyncInterval securityContext serviceAccounts sidecars spark
+    sparkJobNamespace sparkJobNamespaces tolerations topologySpreadConstraints uiService volumeMounts volumes webhook
+"""
 KNOWN: dict[str, dict[tuple[str, ...], tuple[str, ...]]] = {
     "ray-cluster": {(): tuple(RAY_CLUSTER.split())},
+    "spark-operator": {(): tuple(SPARK_OPERATOR.split())},
     "gpu-operator": {
         (): tuple(GPU_OPERATOR.split()),
         ("mig",): ("strategy",),
@@ -70,6 +79,8 @@ FORMER = (
     "docaTelemetryService",
 )
 FIRST_WITHOUT = (24, 10)
+# The first release whose values the table has; earlier charts of this name have others.
+SINCE = {"spark-operator": (1, 0)}
 
 
 @rule(
@@ -81,6 +92,7 @@ FIRST_WITHOUT = (24, 10)
         "NVIDIA/gpu-operator v1.5.2 to v26.7.0 deployments/gpu-operator/values.yaml, templates",
         "Mellanox/network-operator v1.0.0 to v26.4.1 deployment/network-operator/values.yaml, templates",
         "ray-project/kuberay helm-chart/ray-cluster/values.yaml, templates",
+        "kubeflow/spark-operator chart 1.0.2 to 2.5.2 values.yaml, templates; issue 1154",
         "NVIDIA/k8s-device-plugin v0.20.0 deployments/helm/nvidia-device-plugin/templates/_helpers.tpl: configMapName",
         "NVIDIA/gpu-operator issues 196 and 861; Mellanox/network-operator issue 889",
     ),
@@ -89,7 +101,9 @@ FIRST_WITHOUT = (24, 10)
 def chart_value_without_effect(project: Project) -> Iterator[Problem]:
     """Values that the chart of a release does not read."""
     for release in releases(project):
-        for path, known in KNOWN.get(release.chart, {}).items():
+        since = SINCE.get(release.chart)
+        is_known = since is None or (release.numbers or since) >= since
+        for path, known in KNOWN.get(release.chart, {}).items() if is_known else ():
             yield from _unknown(release, path, known)
         if release.chart == "network-operator" and _version(release) >= FIRST_WITHOUT:
             yield from _former(release)
@@ -112,6 +126,9 @@ def _advice(chart: str, path: tuple[str, ...], name: str, known: tuple[str, ...]
     top = KNOWN[chart][()]
     if path and name in top:
         return f"move it to the first level: `{name}`"
+    flag = next((one for one in top if name.lower() == f"enable{one}".lower()), None)
+    if flag is not None:
+        return f"write `{flag}.enable`"
     section, _, rest = name.partition("-")
     if rest and section in top:
         return f"write `{section}.{rest}`"

@@ -4,10 +4,10 @@ Releases add, rename and remove flags. A manifest of one release with an image o
 `flag provided but not defined`, and so does a misspelt flag. The container exits at its start, and the pod stays in
 `CrashLoopBackOff`: the operator manages no jobs, the device plugin offers no devices, or the exporter has no metrics.
 
-The rule knows the flags of the operators of training jobs, queues and Ray, of Volcano, of NVIDIA's and the network's
-device plugins, of Node Feature Discovery, of the cluster autoscaler, of the usual exporters and of Kubernetes, by the
-minor releases that image tags tell. It says nothing about other releases, and about images without a release in their
-tag.
+The rule knows the flags of the operators of training jobs, queues, Ray and Spark, of Volcano, of NVIDIA's and the
+network's device plugins, of Node Feature Discovery, of the cluster autoscaler, of the usual exporters and of
+Kubernetes, by the minor releases that image tags tell. It says nothing about other releases, and about images without a
+release in their tag.
 
 Remove the flag, or use an image of a release that has it.
 """
@@ -33,6 +33,7 @@ from trainyard.model.run import Pod
         "github.com/golang/go flag, github.com/spf13/pflag, github.com/alecthomas/kingpin: how they read arguments",
         "github.com/kubeflow/community-distribution issue 2009, github.com/ray-project/kuberay issue 3657",
         "github.com/k8snetworkplumbingwg/multus-cni issue 1129, github.com/kubernetes/autoscaler issue 6289",
+        "github.com/kubeflow/spark-operator issue 637",
     ),
     needs=WORDS,
 )

@@ -6,7 +6,8 @@ resource per profile, such as `nvidia.com/mig-1g.10gb`.
 
 The label `nvidia.com/mig.config` of a node chooses a configuration of the ConfigMap `migManager.config.name`. The rule
 reports the strategy if each configuration there that makes MIG devices has several profiles. Without the label, a node
-gets the layout of `migManager.config.default`: `all-balanced` of the operator's own ConfigMap has several profiles.
+gets the layout of `migManager.config.default`: `all-balanced` of the operator's own ConfigMap has several profiles. The
+ConfigMap may be a value of the chart, `migManager.config.data`.
 `single` is the default of the GPU operator's chart. The chart of the device plugin alone has `migStrategy`, and names
 no ConfigMap: the rule takes the one with MIG configurations in the files, if there is only one.
 
@@ -35,11 +36,15 @@ MIXED, OWN = "all-balanced", ("", "default-mig-parted-config")
 
 
 class Chosen(NamedTuple):
-    """The strategy, its place, and the section of the MIG manager, None if something else cuts the GPUs."""
+    """The strategy, its place, and the section of the MIG manager, None if something else cuts the GPUs.
+
+    `config_at` is the place of the section, None if it is text in the object.
+    """
 
     strategy: str
     at: Place
     config: dict[str, Any] | None
+    config_at: Place | None = None
 
 
 @rule(
@@ -50,7 +55,7 @@ class Chosen(NamedTuple):
     sources=(
         "NVIDIA/k8s-device-plugin v0.20.0 internal/rm/device_map.go: assertAllMigDevicesAreValid",
         "NVIDIA/gpu-operator v26.7.0 deployments/gpu-operator/values.yaml: mig.strategy, migManager.config",
-        "NVIDIA/gpu-operator issues 286 and 479, NVIDIA/k8s-device-plugin issue 397",
+        "NVIDIA/gpu-operator issues 286, 460 and 479, NVIDIA/k8s-device-plugin issue 397",
     ),
     needs=("migManager", "mig-configs"),
 )
@@ -66,8 +71,10 @@ def mig_single_with_mixed_profiles(project: Project) -> Iterator[Problem]:
                 f"the MIG strategy is single, but the default layout `{MIXED}` creates several profiles on each GPU",
                 "set the strategy to mixed",
             )
-        for name, tree, at in _files(project, config):
-            profiles = [(len(devices), place) for devices, place in _devices(tree, at) if devices]
+        default = text(config, "default")
+        for name, tree, at in (*_files(project, config), *_of_values(chosen)):
+            wanted = (default,) if default in mapping(tree, "mig-configs") else tuple(mapping(tree, "mig-configs"))
+            profiles = [(len(devices), place) for devices, place in _devices(tree, wanted, at) if devices]
             if profiles and all(count > 1 for count, _ in profiles):
                 yield Problem(
                     chosen.at,
@@ -77,9 +84,9 @@ def mig_single_with_mixed_profiles(project: Project) -> Iterator[Problem]:
                 )
 
 
-def _devices(tree: dict[str, Any], at: Place) -> Iterator[tuple[dict[str, Any], Place]]:
-    """Yields the profiles that each part of each configuration makes."""
-    for name in mapping(tree, "mig-configs"):
+def _devices(tree: dict[str, Any], wanted: tuple[str, ...], at: Place) -> Iterator[tuple[dict[str, Any], Place]]:
+    """Yields the profiles that each part of these configurations makes."""
+    for name in wanted:
         for index, entry in enumerate(items(mapping(tree, "mig-configs"), name)):
             if isinstance(entry, dict):
                 yield mapping(entry, "mig-devices"), at.child("mig-configs", name, index, "mig-devices")
@@ -90,7 +97,8 @@ def _chosen(project: Project) -> Iterator[Chosen]:
         if release.chart == "gpu-operator":
             strategy = text(release.values, "mig", "strategy") or DEFAULT
             config = mapping(release.values, "migManager", "config")
-            yield Chosen(strategy, release.place("mig", "strategy"), config)
+            at = release.place("migManager", "config") if release.values_at is not None else None
+            yield Chosen(strategy, release.place("mig", "strategy"), config, at)
         elif release.chart == "nvidia-device-plugin":
             yield Chosen(text(release.values, "migStrategy"), release.place("migStrategy"), None)
     for resource in project.of_kind("ClusterPolicy"):
@@ -111,6 +119,15 @@ def _files(project: Project, config: dict[str, Any] | None) -> Iterator[tuple[st
         inner = embedded_mapping(resource.at.child("data", FILE), text(resource.tree, "data", FILE))
         if inner is not None:
             yield resource.name, inner.tree, Place(inner)
+
+
+def _of_values(chosen: Chosen) -> Iterator[tuple[str, dict[str, Any], Place]]:
+    """Yields the file that the values of the chart hold."""
+    written = text(chosen.config, "data", FILE)
+    if chosen.config_at is not None and "mig-configs" in written:
+        inner = embedded_mapping(chosen.config_at.child("data", FILE), written)
+        if inner is not None:
+            yield text(chosen.config, "name") or FILE, inner.tree, Place(inner)
 
 
 def _find_holders(project: Project) -> dict[str, list[Resource]]:

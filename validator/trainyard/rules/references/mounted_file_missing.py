@@ -5,7 +5,8 @@ the folder. A program that is started by another name ends with `No such file or
 its limit.
 
 The rule looks at the programs and scripts that a container starts, and at the values of their options, such as
-`--deepspeed` and `--config`. It applies if the ConfigMap is in the files.
+`--deepspeed` and `--config`, also where a variable that the script sets once holds the path. It applies if the ConfigMap
+is in the files.
 
 Write the name of the file as in the ConfigMap.
 """
@@ -13,8 +14,10 @@ Write the name of the file as in the ConfigMap.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
+from trainyard.analysis.launchers.slurm import variables, with_values
 from trainyard.analysis.objects.known_objects import Known, fitting
 from trainyard.analysis.pods.mounts import mount_of
 from trainyard.document.document import Place
@@ -48,7 +51,9 @@ def mounted_file_missing(container: Container, context: Context) -> Iterator[Pro
     if pod is None or run is None or not any(volume.kind == "configMap" for volume in pod.volumes):
         return
     done: set[str] = set()
-    for path, at in (found for command in container.commands for found in _paths(command)):
+    told = Counter(setting.name for setting in container.settings)
+    known_once = {name: value for name, value in variables(container).items() if told[name] == 1}
+    for path, at in (found for command in container.commands for found in _paths(command, known_once)):
         mount = mount_of(container, path)
         volume = pod.volume(mount.volume) if mount is not None else None
         if mount is None or volume is None or volume.kind != "configMap" or path in done:
@@ -68,13 +73,15 @@ def mounted_file_missing(container: Container, context: Context) -> Iterator[Pro
         )
 
 
-def _paths(command: Command) -> Iterator[tuple[str, Place]]:
+def _paths(command: Command, variables_of_script: dict[str, str]) -> Iterator[tuple[str, Place]]:
     program = command.program
     reads = program in READERS or program.startswith("python") or launcher_in(command.words) is not None
     if not (reads or FILE.match(command.words[0])):
         return
     for word, at in zip(command.words, command.word_at, strict=True):
         path = word.rpartition("=")[2] if word.startswith("-") else word
+        if "$" in path:
+            path = " ".join(with_values((path,), variables_of_script))
         if FILE.match(path):
             yield path, at
 

@@ -1,6 +1,7 @@
 """Istio injects its sidecar into the pods of the training job.
 
-The namespace has the label `istio-injection: enabled`, so every pod starts with a proxy. It captures the traffic of the
+The namespace has the label `istio-injection: enabled`, or the pod itself `sidecar.istio.io/inject: "true"`, so each pod
+starts with a proxy. It captures the traffic of the
 rendezvous and of ssh, sets `fsGroup`, with which ssh refuses its key, and unless it is a native sidecar, it goes on
 after the training, so that the job does not complete.
 
@@ -27,6 +28,8 @@ from trainyard.model.run import Project, Role
 
 LABEL = "istio-injection"
 NAME = "sidecar.istio.io/inject"
+# Annotations that leave traffic out of the proxy begin so.
+TRAFFIC = "traffic.sidecar.istio.io/"
 # The first release with native sidecars by default.
 NATIVE = (1, 27)
 
@@ -39,8 +42,9 @@ NATIVE = (1, 27)
     sources=(
         "istio/istio pkg/kube/inject/inject.go: injectRequired",
         "github.com/kubeflow/mpi-operator issue 429, github.com/istio/istio issue 11045",
+        "github.com/NVIDIA/nccl issue 1638",
     ),
-    needs=("istio-injection",),
+    needs=("istio-injection", NAME),
 )
 def sidecar_injected_into_job(role: Role, context: Context) -> Iterator[Problem]:
     """Pods that get the sidecar of their namespace."""
@@ -51,6 +55,14 @@ def sidecar_injected_into_job(role: Role, context: Context) -> Iterator[Problem]
         return
     # TP014 reports a setting in the wrong place.
     settings = (role.pod.labels, role.pod.annotations, run.labels, run.annotations)
+    if str(role.pod.labels.get(NAME)).lower() == "true" and not _ends_proxy(role):
+        if role.trains and (run.nodes or 0) > 1 and not any(key.startswith(TRAFFIC) for key in role.pod.annotations):
+            yield Problem(
+                role.pod.template_at.child("metadata", "labels", NAME),
+                f"Istio injects its sidecar into the pods of {role.name}, which train with others",
+                f'write `{NAME}: "false"`',
+            )
+        return
     alone = len(run.roles) == 1 and (role.replicas or 1) < 2 and not (is_batch_job(run) and _stays(context.project))
     if any(NAME in one for one in settings) or alone or _ends_proxy(role):
         return
