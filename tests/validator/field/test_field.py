@@ -15,7 +15,7 @@ from tests.validator.field.reading import Case, CaseError
 # Cases are only added: one that is left out because it is missed would raise the recall.
 FEWEST = 1086
 # The share that is found, rounded down. The goal is 0.85.
-LEAST = 0.87
+LEAST = 0.88
 
 HEADERS = "# link: https://github.com/a/b/issues/1\n# mistake: m\n# class: schema\n# words: w\n"
 IN_ANOTHER_FILE = '# here: on "  a: 1" in other.yaml\n'

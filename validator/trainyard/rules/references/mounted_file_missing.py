@@ -5,8 +5,8 @@ the folder. A program that is started by another name ends with `No such file or
 its limit.
 
 The rule looks at the programs and scripts that a container starts, and at the values of their options, such as
-`--deepspeed` and `--config`, also where a variable that the script sets once holds the path. It applies if the ConfigMap
-is in the files.
+`--deepspeed` and `--config`, also where a variable that the script sets once holds the path. It applies if the
+ConfigMap is in the files.
 
 Write the name of the file as in the ConfigMap.
 """
