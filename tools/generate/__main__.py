@@ -32,7 +32,6 @@ from tools.generate import (
     operator_tables,
     plan_page,
     policy_overlays,
-    program_options,
     rule_index,
     scale_picture,
     trainer_readme,
@@ -40,6 +39,7 @@ from tools.generate import (
     type_tables,
     validator_schemas,
 )
+from tools.generate.program_options import table as option_tables
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ("charts", "schemas", "trainer", chart_parts.LICENSE)
@@ -90,7 +90,7 @@ GENERATORS = {
     Part.OPERATORS: Generator("tables of types of other operators", (operator_tables.FILES,), operator_tables.write),
     Part.COMPONENTS: Generator("tables of configurations", (component_tables.FILES,), component_tables.write),
     Part.GATES: Generator("table of feature gates", (feature_gates.FILE,), feature_gates.write),
-    Part.OPTIONS: Generator("tables of options of programs", program_options.FILES, program_options.write),
+    Part.OPTIONS: Generator("tables of options of programs", option_tables.FILES, option_tables.write),
     Part.OVERLAYS: Generator("JSON Schemas of policies in part", (policy_overlays.FILES,), policy_overlays.write),
     Part.METRICS: Generator("names of metrics", (metric_names.FILES,), metric_names.write),
     Part.FINDINGS: Generator("JSON Schema of findings", (validator_schemas.FILES,), validator_schemas.write),

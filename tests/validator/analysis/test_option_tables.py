@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tools.generate.program_options import Option, lm_eval, rows, sglang, vllm
+from tools.generate.program_options.lm_eval import lm_eval
+from tools.generate.program_options.option import Option
+from tools.generate.program_options.sglang import sglang
+from tools.generate.program_options.table import rows
+from tools.generate.program_options.vllm import vllm
 from trainyard.facts.programs.option_tables import PROGRAMS, release, table
 
 TABLES = sorted({program.table for program in PROGRAMS} | {other for program in PROGRAMS for other in program.others})

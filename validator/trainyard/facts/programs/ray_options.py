@@ -46,14 +46,9 @@ OF_HEAD = ("--include-dashboard", "--port", "--redis-shard-ports")
 _LOGGING = ("--log-color", "--log-style", "--verbose")
 _OF_JOBS = ("--address", "--headers", "--verify", *_LOGGING)
 _OF_APPS = ("--address", "--app-dir", "--name", "--runtime-env", "--runtime-env-json", "--working-dir")
-# Commands by their first words, and the options of each.
+# Other commands by their first words, and the options of each.
 COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("ray", "start"): (*INTEGERS, *OTHERS),
-    ("ray", "job", "submit"): (
-        *_OF_JOBS, "--entrypoint-label-selector", "--entrypoint-memory", "--entrypoint-num-cpus",
-        "--entrypoint-num-gpus", "--entrypoint-resources", "--job-id", "--metadata-json", "--no-wait", "--runtime-env",
-        "--runtime-env-json", "--submission-id", "--working-dir",
-    ),
     ("ray", "job", "stop"): (*_OF_JOBS, "--no-wait"),
     ("ray", "job", "status"): _OF_JOBS,
     ("ray", "job", "delete"): _OF_JOBS,

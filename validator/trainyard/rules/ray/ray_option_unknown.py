@@ -1,10 +1,11 @@
 """A command of Ray gets an option that it does not have, so it ends before it does anything.
 
-The names of its options have dashes. `--working_dir` of `serve run` or `ray job submit` ends with "No such option",
-although the same field of a runtime environment is `working_dir`. No node, job or application starts.
+The names of its options have dashes. `--working_dir` of `serve run` ends with "No such option", although the same field
+of a runtime environment is `working_dir`. No node or application starts.
 
-The rule knows `ray start`, `ray job`, and `serve run`, `deploy` and `start`. It reports options with underscores, and
-those that resemble one of the command. It does not read what follows `--`.
+The rule knows `ray start`, `ray job status` and others, and `serve run`, `deploy` and `start`. It reports options with
+underscores, and those that resemble one of the command. It does not read what follows `--`. RY041 is about `ray job
+submit`.
 
 Write the option with dashes.
 """

@@ -1,0 +1,16 @@
+"""An option of a program, as a table says it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Option(NamedTuple):
+    """What an option takes, the words of a choice, and the part of the program that alone has it."""
+
+    takes: str
+    words: tuple[str, ...] = ()
+    part: str = ""
+
+
+Options = dict[str, Option]
