@@ -33,7 +33,7 @@ RELEASES: dict[str, tuple[tuple[int, ...], ...]] = {
 }  # fmt: skip
 # The words by which a rule asks for a version; a feature gate is one of Kubernetes or of Kueue.
 _GATES = "gates_of(project, context.target)"
-_NODE = "beside(context.project, resource, context.target)"
+_NODE = "kubernetes_of(context.project, resource, context.target)"
 ASKS = {
     "nccl": ("versions.nccl(", "target.nccl"),
     "torch": ("versions.torch(", "target.torch"),
