@@ -13,12 +13,12 @@ GUIDES = Path(__file__).parent / "guides"
 MISTAKES = {
     # A guide to the training operator, from the first job to gang scheduling.
     "operator-guide": {
-        "job.yaml": {"KF023", "RF008", "NC001", "NC003"},
+        "job.yaml": {"KF023", "RF008", "NC001", "NC003", "NC004"},
         "tensorflow.yaml": {"SH001"},
     },
     # A recipe for RDMA, DeepSpeed, TensorFlow and Horovod.
     "rdma-recipe": {
-        "job.yaml": {"KF008", "KF021", "KF022"},
+        "job.yaml": {"KF008", "KF021", "KF022", "NC008"},
         "ds_config.json": {"DS001"},
         "tensorflow.yaml": {"SH001"},
         "horovod.yaml": {"SC003"},

@@ -37,7 +37,7 @@ WANTS_OLD_NAMES = ("NCCL_FASTRAK_", "NCCL_SHIMNET_")
 
 @rule(
     code="NC004",
-    severity="info",
+    severity="warning",
     confidence="high",
     since="0.1.0",
     sources=("NVIDIA/nccl v2.30.7-1 docs/userguide/source/env.rst: NCCL_MAX_NCHANNELS, NCCL_LAUNCH_MODE",),

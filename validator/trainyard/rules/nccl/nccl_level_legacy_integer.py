@@ -22,7 +22,7 @@ from trainyard.model.run import Setting
 
 @rule(
     code="NC008",
-    severity="info",
+    severity="warning",
     confidence="high",
     since="0.1.0",
     sources=(
