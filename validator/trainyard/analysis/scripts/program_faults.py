@@ -5,6 +5,7 @@ Words with variables and templates are not known: they may be options, values, o
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 
 from trainyard.analysis.scripts.program_starts import Start
@@ -99,41 +100,56 @@ def _all(start: Start) -> dict[str, tuple[Option, ...]]:
     return table(start.program.table).options
 
 
-def _has(start: Start, option: Option) -> bool:
-    """True if this part of the program and its release have a form."""
-    part = start.program.part
+@functools.lru_cache(64)
+def _known(name: str, part: str, near: tuple[Release, ...]) -> dict[str, tuple[Option, ...]]:
+    """Returns the options of a part of a program in some releases, or in all; files start the same ones many times."""
+    every = table(name).options.items()
+    told = ((option, tuple(one for one in forms if _has(one, part, near))) for option, forms in every)
+    return {option: forms for option, forms in told if forms}
+
+
+def _has(option: Option, part: str, near: tuple[Release, ...]) -> bool:
     if option.part and part and part not in option.part.split():
         return False
-    return start.release is None or any(option.is_in(one) for one in start.near)
+    return not near or any(option.is_in(one) for one in near)
+
+
+def _of(start: Start) -> dict[str, tuple[Option, ...]]:
+    return _known(*_key(start))
+
+
+def _key(start: Start) -> tuple[str, str, tuple[Release, ...]]:
+    return start.program.table, start.program.part, start.near
+
+
+@functools.lru_cache(1024)
+def _begun(key: tuple[str, str, tuple[Release, ...]], name: str) -> list[Option]:
+    """Returns the forms of the options that a word begins; one dash may also stand before an option and its value."""
+    if name.startswith("--"):
+        return [one for full, told in _known(*key).items() if full.startswith(name) for one in told]
+    # `-tp8` is `-tp` with a value, and `-n` begins `-name`.
+    return [
+        one
+        for full, told in _known(*key).items()
+        if not full.startswith("--") and (full.startswith(name) or name.startswith(full))
+        for one in told
+    ]
 
 
 def _forms(start: Start, name: str) -> list[Option]:
     """Returns the forms of an option that the program may have; of one with a unique beginning, those."""
     if name in start.program.extra or any(name.startswith(one) for one in start.program.prefixes):
         return [_ANY]
-    known = _all(start)
-    forms = [one for one in known.get(name, ()) if _has(start, one)]
-    if forms:
-        return forms
-    if name.startswith("--no-"):
-        negated = [one for one in known.get(f"--{name[5:]}", ()) if one.takes == "o" and _has(start, one)]
-        if negated:
-            return [Option("b", (), "", ())]
+    known = _of(start)
+    if name in known:
+        return list(known[name])
+    if name.startswith("--no-") and any(one.takes == "o" for one in known.get(f"--{name[5:]}", ())):
+        return [Option("b", (), "", ())]
     for other in start.program.others:
         if name in table(other).options:
             return list(table(other).options[name])
-    if name.startswith("--") and start.program.style in ("argparse", "getopt"):
-        return [one for full, told in known.items() if full.startswith(name) for one in told if _has(start, one)]
-    if start.program.style == "argparse" and not name.startswith("--"):
-        # `-tp8` is `-tp` with a value, and `-n` begins `-name`.
-        return [
-            one
-            for full, told in known.items()
-            if not full.startswith("--") and (full.startswith(name) or name.startswith(full))
-            for one in told
-            if _has(start, one)
-        ]
-    return []
+    styles = ("argparse", "getopt") if name.startswith("--") else ("argparse",)
+    return _begun(_key(start), name) if start.program.style in styles else []
 
 
 def _unknown(start: Start, given: _Given) -> Fault | None:
@@ -162,7 +178,7 @@ def _is_of_part(start: Start, option: Option) -> bool:
 
 
 def _names(start: Start) -> list[str]:
-    return [name for name, forms in _all(start).items() if any(_has(start, one) for one in forms)]
+    return list(_of(start))
 
 
 def _history(forms: Sequence[Option], release: Release) -> str:
