@@ -126,9 +126,24 @@ def pull_policy(image: str) -> str:
 
     Source: kubernetes v1.34.4 pkg/apis/core/v1/defaults.go: SetDefaults_Container.
     """
-    name, at, _ = image.partition("@")
-    tag = name.rsplit("/", 1)[-1].partition(":")[2]
-    return "Always" if tag == "latest" or not (tag or at) else "IfNotPresent"
+    tag = tag_of(image)
+    return "Always" if tag == "latest" or not (tag or "@" in image) else "IfNotPresent"
+
+
+def path_of(image: str) -> str:
+    """Returns the name of an image without its tag and digest."""
+    folder, slash, last = image.partition("@")[0].rpartition("/")
+    return f"{folder}{slash}{last.partition(':')[0]}"
+
+
+def tag_of(image: str) -> str:
+    """Returns the tag of an image; empty without one."""
+    return image.partition("@")[0].rpartition("/")[2].partition(":")[2]
+
+
+def ends_with(path: str, parts: str) -> bool:
+    """Returns true if the last parts of a path are these, in any registry."""
+    return path == parts or path.endswith(f"/{parts}")
 
 
 def short_name(image: str | None) -> str:

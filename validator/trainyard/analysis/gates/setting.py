@@ -9,6 +9,7 @@ from typing import Any
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.facts.feature_gates import Version
+from trainyard.facts.images import tag_of
 from trainyard.facts.programs.go_words import FALSE, TRUE
 from trainyard.startup import NamedTuple, pattern
 
@@ -101,8 +102,7 @@ def release(written: Any) -> Version | None:
 
 def of_image(image: Any) -> Version | None:
     """Returns the version in the tag of an image."""
-    name = image.partition("@")[0] if isinstance(image, str) else ""
-    return release(name.rpartition("/")[2].partition(":")[2])
+    return release(tag_of(image)) if isinstance(image, str) else None
 
 
 def _value(value: Any) -> bool | None:

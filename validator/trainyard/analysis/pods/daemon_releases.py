@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.facts.images import ends_with, path_of, tag_of
 from trainyard.facts.programs.daemons import DAEMONS, Daemon, Minor
 from trainyard.model.run import Command, Container
 from trainyard.startup import NamedTuple, pattern
@@ -41,9 +42,9 @@ def starts(container: Container) -> Iterator[Start]:
     image = container.image or ""
     if not image or len(image) > _MOST:
         return
-    path = _path(image)
+    path = path_of(image)
     for daemon in DAEMONS:
-        if not any(_ends_with(path, one) for one in daemon.images):
+        if not any(ends_with(path, one) for one in daemon.images):
             continue
         release = release_of(image, daemon)
         if release is not None or _is_newest(image, daemon):
@@ -53,7 +54,7 @@ def starts(container: Container) -> Iterator[Start]:
 
 def release_of(image: str, daemon: Daemon) -> Minor | None:
     """Returns the minor release that a tag tells; None if the table of flags lacks it."""
-    tag = _tag(image)
+    tag = tag_of(image)
     if daemon.tags == "thick":
         if not tag.endswith(_THICK):
             return None
@@ -72,26 +73,12 @@ def _commands(container: Container, daemon: Daemon, path: str) -> Iterator[tuple
             words = command.words[first : first + 1]
             if words and words[0].rpartition("/")[2] == daemon.command:
                 yield command, first + 1
-    elif container.args and any(_ends_with(path, one) for one in daemon.starts):
+    elif container.args and any(ends_with(path, one) for one in daemon.starts):
         places = tuple([container.at.child("args", index) for index in range(len(container.args))])
         yield Command(container.args, places, container.at.child("args")), 0
 
 
 def _is_newest(image: str, daemon: Daemon) -> bool:
     name, digest, _ = image.partition("@")
-    path = _path(image).removeprefix("docker.io/")
-    return bool(daemon.newest) and not digest and path == daemon.newest and _tag(name) in ("", "latest")
-
-
-def _path(image: str) -> str:
-    """Returns the name of an image without its tag and digest."""
-    folder, slash, last = image.partition("@")[0].rpartition("/")
-    return f"{folder}{slash}{last.partition(':')[0]}"
-
-
-def _tag(image: str) -> str:
-    return image.partition("@")[0].rpartition("/")[2].partition(":")[2]
-
-
-def _ends_with(path: str, parts: str) -> bool:
-    return path == parts or path.endswith(f"/{parts}")
+    path = path_of(image).removeprefix("docker.io/")
+    return bool(daemon.newest) and not digest and path == daemon.newest and tag_of(name) in ("", "latest")

@@ -12,6 +12,7 @@ from bisect import bisect
 from collections.abc import Iterator
 
 from trainyard.analysis.scripts.pins import pinned
+from trainyard.facts.images import ends_with, path_of, tag_of
 from trainyard.facts.programs.option_tables import PROGRAMS, WORDS, Program, Release, table
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Command, Container
@@ -75,11 +76,11 @@ def _in_container(container: Container) -> Iterator[Start]:
             yield _start(found[0], command, found[1], container)
     if container.command or not container.args or not any(word in image for word in WORDS) or len(image) > _MOST:
         return
-    path = _path(image)
+    path = path_of(image)
     for program in PROGRAMS:
         # Other images of llama.cpp start a shell script.
-        is_server = program.style != "llama" or _tag(image).startswith("server")
-        if program.starts and is_server and any(_ends_with(path, one) for one in program.images):
+        is_server = program.style != "llama" or tag_of(image).startswith("server")
+        if program.starts and is_server and any(ends_with(path, one) for one in program.images):
             places = tuple(container.at.child("args", index) for index in range(len(container.args)))
             yield _start(program, Command(container.args, places, container.at.child("args")), 0, container)
 
@@ -132,11 +133,11 @@ def _release(program: Program, container: Container) -> tuple[Release | None, bo
         if _is_installed(program.package, container):
             return None, False
     image = container.image or ""
-    if len(image) > _MOST or not any(_ends_with(_path(image), one) for one in program.images):
+    if len(image) > _MOST or not any(ends_with(path_of(image), one) for one in program.images):
         return None, False
     if program.style == "llama":
-        return _build(_tag(image)), True
-    found = _RELEASE.match(_tag(image))
+        return _build(tag_of(image)), True
+    found = _RELEASE.match(tag_of(image))
     if found is None or (found["rest"] and not _SUFFIX.match(found["rest"])):
         return None, False
     return tuple(int(found[part] or 0) for part in (1, 2, 3, 4)), True
@@ -169,17 +170,3 @@ def _is_installed(package: str, container: Container) -> bool:
     name = re.escape(package).replace("_", "[-_]")
     install = re.compile(rf"\binstall\b[^\n;&|]*(?<![\w.-])(?:{name}(?![\w.-]*[/\w])|\S*/{name}\b)")
     return any(install.search(script.text) for script in container.scripts)
-
-
-def _path(image: str) -> str:
-    """Returns the name of an image without its tag and digest."""
-    folder, slash, last = image.partition("@")[0].rpartition("/")
-    return f"{folder}{slash}{last.partition(':')[0]}"
-
-
-def _tag(image: str) -> str:
-    return image.partition("@")[0].rpartition("/")[2].partition(":")[2]
-
-
-def _ends_with(path: str, parts: str) -> bool:
-    return path == parts or path.endswith(f"/{parts}")

@@ -44,7 +44,6 @@ _FEW = 2
     ),
     needs=(
         "backend",
-        "Refs",
         "clientConfig",
         "APIService",
         "InferencePool",

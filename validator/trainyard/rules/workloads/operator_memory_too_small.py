@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from trainyard.analysis.resources.requests import written
 from trainyard.engine.rule import Problem, rule
-from trainyard.facts.images import short_name
+from trainyard.facts.images import short_name, tag_of
 from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.model.run import Container
 
@@ -82,5 +82,4 @@ def operator_memory_too_small(container: Container) -> Iterator[Problem]:
 
 
 def _has_tag(image: str, form: str) -> bool:
-    tag = image.rpartition("/")[2].partition("@")[0].partition(":")[2]
-    return re.fullmatch(form, tag) is not None
+    return re.fullmatch(form, tag_of(image)) is not None
