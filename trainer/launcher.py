@@ -18,7 +18,13 @@ from .runtime import rank_server
 from .runtime.launch import OUTLIVES_STORE
 from .runtime.log import report_error
 
-_PRELOADED = ("torch", f"{__package__}.run", f"{__package__}.runtime.supervisor")
+_PRELOADED = (
+    "torch",
+    f"{__package__}.run",
+    f"{__package__}.runtime.supervisor",
+    # Of the default strategy.
+    f"{__package__}.parallel.ddp",
+)
 # Triton, which this one imports, reports its leaks when Python ends in the usual way, as it does here.
 _PRELOADED_IN_SERVER = ("torch._dynamo",)
 

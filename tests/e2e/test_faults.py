@@ -14,7 +14,7 @@ from tools.faults.control_plane import stop_api
 from tools.faults.faults import Fault
 from tools.faults.measure import inject_and_measure
 from tools.faults.runners import RUNNERS, SAVE_STEPS
-from tools.faults.sandbox import Sandbox, create_sandbox
+from tools.faults.sandbox import Sandbox, create_sandbox, remove_leftovers
 from tools.faults.storage import fill_volume
 
 # The operator and the API server are stopped, which other tests need.
@@ -70,3 +70,12 @@ def test_the_other_pod_goes_on_in_place_when_the_one_with_the_store_is_killed(sa
     assert "1 of 2 nodes are gone: starts again in its place" in sandbox.kubectl("logs", OURS.other_pod)
     restarts = "--output=jsonpath={.status.containerStatuses[0].restartCount}"
     assert sandbox.kubectl("get", "pod", OURS.other_pod, restarts) == "0"
+
+
+def test_the_run_of_an_interrupted_measurement_is_removed(cluster: Cluster, engine: Engine, sandbox: Sandbox) -> None:
+    assert sandbox.kubectl("get", "pods", "--output=name")
+
+    remove_leftovers(cluster, engine)
+
+    assert not sandbox.kubectl("get", "pods", "--output=name")
+    sandbox.on_node(sandbox.local_node, "sh", "-c", f"! mountpoint -q {sandbox.local_folder}")

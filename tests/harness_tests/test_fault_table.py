@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from tools.faults import record, table
+from tools.faults import faults, record, table
 from tools.faults.faults import RANK_KILLED, Fault
 from tools.faults.measure import Result
+
+REPOSITORY = Path(__file__).parents[2]
 
 OURS = Result(
     fault=RANK_KILLED.name,
@@ -38,6 +38,7 @@ GOES_ON = dataclasses.replace(NEVER, seconds=0.4, paused=0.0, noticed=False, ste
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    record.RECORD.parent.mkdir(parents=True)
 
 
 def row(ours: list[Result], stock: list[Result]) -> dict[str, str]:
@@ -90,37 +91,33 @@ def test_a_job_that_was_not_measured_has_empty_cells() -> None:
     assert {cells[name] for name in ("s without steps, stock", "restarts, stock", "steps/s meanwhile, stock")} == {""}
 
 
-def test_the_results_of_the_newest_call_count() -> None:
-    for result in with_times(OURS, 5, 6):
-        record.save_result(result, call=1)
-    record.save_result(STOCK, call=1)
-    for result in (newest := with_times(OURS, 2, 3)):
-        record.save_result(result, call=2)
+def test_the_newest_three_results_of_a_fault_count() -> None:
+    for result in (measured := with_times(OURS, 2, 3, 4, 5)):
+        record.save_result(result)
+    record.save_result(STOCK)
 
     results = record.load_results()
-    assert results == {(RANK_KILLED.name, "ours"): newest, (RANK_KILLED.name, "stock"): [STOCK]}
-    assert table.measurements([RANK_KILLED], results) == "1 to 2 measurements each"
+    assert results == {(RANK_KILLED.name, "ours"): measured[1:], (RANK_KILLED.name, "stock"): [STOCK]}
+    assert table.measurements([RANK_KILLED], results) == "1 to 3 measurements each"
     assert table.measurements([], results) == "one measurement each"
 
 
-def test_a_table_names_the_days_of_all_its_results() -> None:
+def test_a_table_names_the_days_of_its_results() -> None:
     assert table.period([]) == []
-    for call, result in ((datetime(2026, 11, day, 12, tzinfo=UTC).timestamp(), OURS) for day in (19, 21)):
-        record.save_result(result, call)
-    assert record.days() == ["2026-11-21"], "the results of the first day do not count any more"
+    for day, result in zip((19, 21, 21, 21), with_times(OURS, 2, 3, 4, 5), strict=True):
+        record.save_result(result, f"2026-11-{day}")
+    assert record.days() == ["2026-11-21"], "the result of the first day does not count any more"
     assert table.period(record.days()) == []
-    record.save_result(STOCK, datetime(2026, 11, 27, tzinfo=UTC).timestamp())
+    record.save_result(STOCK, "2026-11-27")
     assert record.days() == ["2026-11-21", "2026-11-27"]
     assert table.period(record.days()) == ["measured from 2026-11-21 to 2026-11-27"]
 
 
-def test_the_last_result_of_a_record_without_calls_counts() -> None:
-    record.RECORD.parent.mkdir()
-    lines = [json.dumps(dataclasses.asdict(result)) for result in (STOCK, OURS, FAILED)]
-    record.RECORD.write_text("\n".join(lines) + "\n")
-
-    assert record.load_results() == {(RANK_KILLED.name, "ours"): [FAILED], (RANK_KILLED.name, "stock"): [STOCK]}
-    assert record.days() == []
+def test_the_page_shows_the_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(REPOSITORY)
+    shown = [line for line in table.PAGE.read_text().splitlines() if line.startswith("| ")]
+    for row in table.rows(faults.all_faults(quick=False), record.load_results()):
+        assert f"| {' | '.join(row)} |" in shown
 
 
 def test_each_reason_and_each_end_of_a_job_is_given_once() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import os
 import signal
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 
@@ -171,7 +173,7 @@ def test_an_agent_that_has_no_store_to_join_gives_up_after_the_timeout(
         handler.next_rendezvous()
 
 
-@pytest.mark.parametrize(("nodes", "seconds"), [(2, 0.1), (50, 0.5), (1000, 1.0)])
+@pytest.mark.parametrize(("nodes", "seconds"), [(2, 0.025), (50, 0.5), (1000, 1.0)])
 def test_the_nodes_of_a_small_run_look_for_others_more_often(
     endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, nodes: int, seconds: float
 ) -> None:
@@ -183,3 +185,8 @@ def test_the_nodes_of_a_small_run_look_for_others_more_often(
     assert waits == [(seconds, seconds)]
     # What is kept is not read again.
     assert handler._handler._state_holder._cache_duration == seconds  # type: ignore[union-attr]
+
+
+def test_a_join_does_not_read_the_sources_of_torch(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inspect, "stack", partial(pytest.fail, "torch reads the sources of all frames"))
+    endpoint.join()

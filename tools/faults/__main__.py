@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from typing import Annotated
 
 import typer
@@ -21,6 +20,7 @@ from tools.faults import faults, record, table
 from tools.faults.control_plane import replace_operator
 from tools.faults.measure import measure
 from tools.faults.runners import RUNNERS, Runner
+from tools.faults.sandbox import remove_leftovers
 
 DEFAULT_NAME = "trainyard-faults"
 
@@ -28,26 +28,28 @@ DEFAULT_NAME = "trainyard-faults"
 def command(
     only: Annotated[list[str] | None, typer.Option(help="Measure only this fault. Repeatable.")] = None,
     runner: Annotated[list[str] | None, typer.Option(help="Measure only this job: ours or stock. Repeatable.")] = None,
-    measurements: Annotated[int, typer.Option(help="Measure so often, and show the median and the range.", min=1)] = 1,
+    measurements: Annotated[
+        int, typer.Option(help="Measure so often. The table has the medians and ranges of the newest three.", min=1)
+    ] = 1,
     name: Annotated[str, typer.Option(help="The cluster's name.")] = DEFAULT_NAME,
     quick: Annotated[bool, typer.Option("--quick", help="Stop the API server for 30 s instead of 2 min.")] = False,
 ) -> None:
-    """Measure the cost of faults. The cluster stays up, and the table keeps the results of earlier calls."""
+    """Measure the cost of faults. The cluster stays up. The table also has results of earlier calls."""
     known = {fault.name: fault for fault in faults.all_faults(quick=quick)}
     if wrong := (set(only or []) - set(known)) | (set(runner or []) - set(RUNNERS)):
         raise ClusterError(f"there is no {', '.join(wrong)}", hint=f"one of {', '.join([*known, *RUNNERS])}")
     cluster = Cluster(name)
     engine = lifecycle.up(cluster)
     operator.install(cluster, engine)
-    call = time.time()
+    remove_leftovers(cluster, engine)
     for fault in [known[name] for name in only or known]:
         # In turns, so that another load of the machine slows down both.
         for compared in [RUNNERS[name] for name in runner or ("ours", "stock")] * measurements:
-            _measure(cluster, engine, fault, compared, call)
+            _measure(cluster, engine, fault, compared)
     _show(list(known.values()), cluster)
 
 
-def _measure(cluster: Cluster, engine: Engine, fault: faults.Fault, runner: Runner, call: float) -> None:
+def _measure(cluster: Cluster, engine: Engine, fault: faults.Fault, runner: Runner) -> None:
     with progress.step(f"{fault.what}: {runner.name}"):
         try:
             lifecycle.up(cluster)
@@ -58,7 +60,7 @@ def _measure(cluster: Cluster, engine: Engine, fault: faults.Fault, runner: Runn
             # The other measurements are worth having all the same.
             progress.report(error)
             return
-    record.save_result(result, call)
+    record.save_result(result)
     progress.console.print(str(result))
 
 

@@ -34,7 +34,7 @@ class Result:
     """The cost of a fault, see `timeline.Cost`.
 
     `reason` is why the run did not recover, empty if it did. `end` is the job's state at the end of the measurement,
-    `saved_after` is true if a checkpoint was saved after the fault was removed.
+    `saved_after` is true if a checkpoint was saved after the fault was removed. None stands for what the record lacks.
     """
 
     fault: str
@@ -46,9 +46,9 @@ class Result:
     restarts: int
     reason: str
     end: str
-    step_seconds: float
-    saves_failed: int
-    saved_after: bool
+    step_seconds: float | None = None
+    saves_failed: int | None = None
+    saved_after: bool | None = None
     recovered: float | None = None
     rate: float | None = None
 

@@ -1,46 +1,46 @@
-"""The record of all measurements, from which calls of another day fill the table too."""
+"""The record of all measurements, to which each call adds, and of which the newest of each fault fill the table."""
 
 from __future__ import annotations
 
 import json
+from collections import defaultdict, deque
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
 from tools.faults.measure import Result
 
-RECORD = Path("build/faults.jsonl")
+RECORD = Path("tools/faults/record.jsonl")
+# Measurements of one fault and runner in the table.
+COUNTED = 3
 
-# By the names of fault and runner.
+# By the names of fault and runner, the oldest first.
 Results = dict[tuple[str, str], list[Result]]
 
 
-def save_result(result: Result, call: float) -> None:
-    """Append a result to the record; `call` is the same for all results of one call of the command."""
-    RECORD.parent.mkdir(exist_ok=True)
+def save_result(result: Result, day: str | None = None) -> None:
+    """Append a result of today, or of another day in ISO 8601, to the record."""
+    fields = {"day": day or datetime.now(UTC).date().isoformat(), **asdict(result)}
+    rounded = {name: round(value, 2) if isinstance(value, float) else value for name, value in fields.items()}
     with RECORD.open("a") as file:
-        file.write(json.dumps({"call": call, **asdict(result)}) + "\n")
+        file.write(json.dumps(rounded) + "\n")
 
 
 def load_results() -> Results:
-    """Return the results of the newest call that measured a fault and runner, for each of them."""
-    return {key: results for key, (_, results) in _newest_calls().items()}
+    """Return the newest results of each fault and runner."""
+    return {key: [result for _, result in found] for key, found in _newest().items()}
 
 
 def days() -> list[str]:
-    """Return the days of these calls, the oldest first."""
-    calls = {call for call, _ in _newest_calls().values() if call is not None}
-    return sorted({datetime.fromtimestamp(call, UTC).date().isoformat() for call in calls})
+    """Return the days of these results, the oldest first."""
+    return sorted({day for found in _newest().values() for day, _ in found})
 
 
-def _newest_calls() -> dict[tuple[str, str], tuple[float | None, list[Result]]]:
-    found: dict[tuple[str, str], tuple[float | None, list[Result]]] = {}
+def _newest() -> dict[tuple[str, str], deque[tuple[str, Result]]]:
+    found: dict[tuple[str, str], deque[tuple[str, Result]]] = defaultdict(lambda: deque(maxlen=COUNTED))
     for line in RECORD.read_text().splitlines() if RECORD.exists() else ():
         fields = json.loads(line)
-        # Records of before there were several measurements per call have none; the last line counts.
-        call = fields.pop("call", None)
+        day = fields.pop("day")
         result = Result(**fields)
-        key = result.fault, result.runner
-        earlier = found[key][1] if call is not None and key in found and found[key][0] == call else []
-        found[key] = call, [*earlier, result]
+        found[result.fault, result.runner].append((day, result))
     return found

@@ -15,6 +15,8 @@ from tests.harness.cluster.cluster import SHARED_PATH, Cluster
 from tests.harness.cluster.engine import Engine
 from tests.harness.jobs import namespace as namespaces
 
+# Of the names of namespaces.
+PREFIX = "faults-"
 CHECKPOINTS, EVENTS = "checkpoints", "events"
 EVENTS_FILE = "steps.jsonl"
 # The file system of a volume on one node: `tmpfs` in its memory, `ext4` in a file, which can be frozen.
@@ -75,7 +77,7 @@ class Sandbox:
 @contextmanager
 def create_sandbox(cluster: Cluster, engine: Engine, *, local: FileSystem | None) -> Iterator[Sandbox]:
     """Create a sandbox, and remove it at the end with everything in it."""
-    found = Sandbox(cluster, engine, f"faults-{uuid4().hex[:6]}", local)
+    found = Sandbox(cluster, engine, f"{PREFIX}{uuid4().hex[:6]}", local)
     namespaces.create(cluster.kubeconfig, found.namespace, level="privileged")
     try:
         if local:
@@ -83,12 +85,23 @@ def create_sandbox(cluster: Cluster, engine: Engine, *, local: FileSystem | None
         api.apply(cluster.kubeconfig, _claim(found, CHECKPOINTS, local=bool(local)), _claim(found, EVENTS))
         yield found
     finally:
-        # At the same time: otherwise the jobs would create new pods.
-        found.kubectl("delete", "pytorchjobs", "--all", "--wait=false")
-        found.kubectl("delete", "pods", "--all", "--grace-period=0", "--force", "--wait=false")
-        namespaces.delete(cluster.kubeconfig, found.namespace)
-        if local:
-            _unmount(found)
+        _remove(found)
+
+
+def remove_leftovers(cluster: Cluster, engine: Engine) -> None:
+    """Remove the sandboxes of interrupted calls, whose runs would train beside the measured one."""
+    for listed in api.kubectl(cluster.kubeconfig, "get", "namespaces", "--output=name").split():
+        name = listed.removeprefix("namespace/")
+        if name.startswith(PREFIX):
+            _remove(Sandbox(cluster, engine, name))
+
+
+def _remove(sandbox: Sandbox) -> None:
+    # At the same time: otherwise the jobs would create new pods.
+    sandbox.kubectl("delete", "pytorchjobs", "--all", "--wait=false")
+    sandbox.kubectl("delete", "pods", "--all", "--grace-period=0", "--force", "--wait=false")
+    namespaces.delete(sandbox.cluster.kubeconfig, sandbox.namespace)
+    _unmount(sandbox)
 
 
 def _mount(sandbox: Sandbox) -> None:
@@ -123,8 +136,9 @@ def _make_file_system(image: Path) -> None:
 
 def _unmount(sandbox: Sandbox) -> None:
     api.kubectl(sandbox.cluster.kubeconfig, "delete", "pv", sandbox.namespace, "--ignore-not-found", "--wait=false")
+    folder = sandbox.local_folder
     # Lazily, because a container of the last pod may still be terminating.
-    sandbox.on_node(sandbox.local_node, "umount", "--lazy", sandbox.local_folder)
+    sandbox.on_node(sandbox.local_node, "sh", "-c", f"! mountpoint -q {folder} || umount --lazy {folder}")
     (sandbox.cluster.folder / "shared" / sandbox.local_image).unlink(missing_ok=True)
 
 
