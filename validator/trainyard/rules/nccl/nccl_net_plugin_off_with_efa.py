@@ -3,7 +3,8 @@
 EFA works through the plugin aws-ofi-nccl, a library that NCCL loads by the name in `NCCL_NET_PLUGIN`, or by a default
 name. The word `none` loads no plugin. Benchmarks of NVLink between nodes set it, to leave the network out.
 
-The rule reports containers that request `vpc.amazonaws.com/efa` in runs of several nodes.
+The rule reports containers that request `vpc.amazonaws.com/efa` in runs of several nodes. It is silent with
+`FI_EFA_USE_DEVICE_RDMA=0`, for first adapters of EFA, with which some programs need TCP.
 
 Remove the variable. In a benchmark of NVLink, request no EFA devices.
 """
@@ -12,12 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.pods.environment import is_effective, ranks_of
+from trainyard.analysis.pods.environment import is_effective, ranks_of, value_of
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kubernetes.quantities import parse_quantity
 from trainyard.model.run import Setting
 
 _NAME, _DEVICE = "NCCL_NET_PLUGIN", "vpc.amazonaws.com/efa"
+# Adapters without RDMA, of which some need TCP.
+_RDMA = "FI_EFA_USE_DEVICE_RDMA"
 
 
 @rule(
@@ -40,7 +43,7 @@ def nccl_net_plugin_off_with_efa(setting: Setting, context: Context) -> Iterator
         return
     ranks = ranks_of(setting, context)
     # NCCL_NET=Socket says that TCP is meant.
-    if any(one.setting("NCCL_NET") is not None for one in ranks):
+    if any(one.setting("NCCL_NET") is not None or value_of(one, _RDMA) == "0" for one in ranks):
         return
     if any(parse_quantity(one.quantity(_DEVICE)) for one in ranks):
         yield Problem(

@@ -49,10 +49,9 @@ def drivers_select_same_nodes(project: Project) -> Iterator[Problem]:
         if other.name != driver.name:
             yield _problem(driver, other)
     for known in files.values():
-        every = known.get(_ALL)
-        other = next((one for selector, one in known.items() if selector != _ALL), None)
-        if every is not None and other is not None and every.name != other.name:
-            yield _problem(every, other)
+        every, chosen = known.get(_ALL), [one for selector, one in known.items() if selector != _ALL]
+        if every is not None and chosen and every.name != chosen[0].name:
+            yield _problem(every, chosen[0])
 
 
 def _problem(driver: Resource, other: Resource) -> Problem:

@@ -43,8 +43,8 @@ def precompiled_driver_version(project: Project) -> Iterator[Problem]:
     """Report full versions of precompiled drivers."""
     for policy in project.of_kind("ClusterPolicy"):
         yield from _problem(mapping(policy.tree, "spec", "driver"), policy.at.child("spec", "driver"))
-    for driver in project.of_kind("NVIDIADriver"):
-        yield from _problem(mapping(driver.tree, "spec"), driver.at.child("spec"))
+    for resource in project.of_kind("NVIDIADriver"):
+        yield from _problem(mapping(resource.tree, "spec"), resource.at.child("spec"))
     for release in releases(project):
         if release.chart == "gpu-operator":
             driver = mapping(release.values, "driver")
