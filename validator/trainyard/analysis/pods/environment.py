@@ -50,6 +50,13 @@ def set_variable(setting: Setting, name: str, value: str) -> tuple[Edit, ...]:
     return (Append(setting.at._replace(path=setting.at.path[:-2]), {"name": name, "value": value}),)
 
 
+def ranks_of(setting: Setting, context: Context) -> tuple[Container, ...]:
+    """Returns the containers whose processes see a variable: with `mpirun -x` those of all roles."""
+    if setting.via == "mpirun" and context.run is not None:
+        return tuple(role.container for role in context.run.roles if role.container is not None)
+    return (context.container,) if context.container is not None else ()
+
+
 def role_of_ranks(context: Context) -> Role | None:
     """Returns the role whose pods run the ranks: the variable's own, or for a launcher the role of its workers."""
     run, role = context.run, context.role

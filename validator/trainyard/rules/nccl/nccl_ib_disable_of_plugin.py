@@ -14,10 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainyard.analysis.pods.environment import is_effective
+from trainyard.analysis.pods.environment import is_effective, ranks_of
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.nccl.strtoll import parse_integer
-from trainyard.model.run import Container, Setting
+from trainyard.model.run import Setting
 
 _NAME = "NCCL_IB_DISABLE"
 _OTHERS = ("NCCL_NET", "NCCL_NET_PLUGIN", "NCCL_IBEXT_DISABLE")
@@ -42,7 +42,7 @@ def nccl_ib_disable_of_plugin(setting: Setting, context: Context) -> Iterator[Pr
         return
     if not is_effective(setting, context.container):
         return
-    ranks = _ranks(setting, context)
+    ranks = ranks_of(setting, context)
     image = next((one.image for one in ranks if _IMAGE.search(one.image or "")), None)
     seen = (*ranks, *((context.container,) if context.container is not None else ()))
     if image is None or any(one.setting(name) is not None for one in seen for name in _OTHERS):
@@ -52,10 +52,3 @@ def nccl_ib_disable_of_plugin(setting: Setting, context: Context) -> Iterator[Pr
         f"the network plugin of {image.rpartition('/')[2]} does not read {_NAME}: it still uses InfiniBand or RoCE",
         "set NCCL_IBEXT_DISABLE=1 too, or NCCL_NET=Socket",
     )
-
-
-def _ranks(setting: Setting, context: Context) -> tuple[Container, ...]:
-    """Returns the containers whose processes see the variable: with `mpirun -x` those of all roles."""
-    if setting.via == "mpirun" and context.run is not None:
-        return tuple(role.container for role in context.run.roles if role.container is not None)
-    return (context.container,) if context.container is not None else ()

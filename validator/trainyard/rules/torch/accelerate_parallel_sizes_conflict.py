@@ -3,7 +3,8 @@
 The product of the sizes in `parallelism_config` is the number of processes of all machines; accelerate ends with
 "total_size does not match num_processes" otherwise. With FSDP, a part of the processes shards the parameters:
 `dp_shard_size` times `cp_size`. If tensor parallelism takes all processes, FSDP ends with
-"Invalid mesh_dim_names ('dp_shard_cp',)".
+"Invalid mesh_dim_names ('dp_shard_cp',)". Replicas (`dp_replicate_size`) go with tensor or context parallelism only if
+`dp_shard_size` is above 1 too.
 
 The rule leaves out sequence parallelism, which DeepSpeed arranges, and starts with `--num_processes`.
 
@@ -28,8 +29,9 @@ PREFIX = "parallelism_config_"
     confidence="high",
     since="0.4.0",
     sources=(
-        "huggingface/accelerate 16cb6eb src/accelerate/parallelism_config.py: _validate_accelerator",
+        "huggingface/accelerate 16cb6eb src/accelerate/parallelism_config.py: __post_init__, _validate_accelerator",
         "github.com/huggingface/accelerate issue 3798 and pull 4180",
+        "github.com/axolotl-ai-cloud/axolotl pull request 2989",
     ),
     needs=("parallelism_config",),
 )
@@ -49,6 +51,13 @@ def accelerate_parallel_sizes_conflict(project: Project) -> Iterator[Problem]:
                 at.child(names[2]),
                 f"{PREFIX}tp_size takes all {tensor} processes, so FSDP has none to shard over, and the start fails",
                 f"raise {PREFIX}dp_shard_size, or use another distributed_type",
+            )
+        elif replicate > 1 and shard == 1 and tensor * context > 1:
+            yield Problem(
+                at.child(names[0]),
+                f"replicas without shards do not go with tensor or context parallelism, and {names[1]} is 1: "
+                "accelerate stops",
+                f"raise {names[1]}, and write a {names[0]} of 1",
             )
         elif processes is not None and 1 < total != processes and not _are_told(config, project):
             yield Problem(

@@ -1,7 +1,8 @@
 """Megatron-LM refuses arguments that contradict each other, or that it has no longer, so every process stops.
 
 `validate_args` asserts that a run is counted in iterations or in samples, that `--max-position-embeddings` covers
-`--seq-length`, and that the experts are a multiple of the expert-parallel size. `--overlap-param-gather` needs
+`--seq-length`, and that the experts are a multiple of the expert-parallel size. The groups of queries
+(`--num-query-groups`) are a multiple or a divisor of the tensor parallel size. `--overlap-param-gather` needs
 `--use-distributed-optimizer` and `--overlap-grad-reduce`. `--tp-comm-overlap` needs `--sequence-parallel`. Selective
 recomputation has no `--recompute-method`. Virtual stages (`--num-layers-per-virtual-pipeline-stage`) need more than one
 pipeline stage.
@@ -71,6 +72,7 @@ _STAGES, _LAYERS = "--pipeline-model-parallel-size", "--num-layers"
 _OF_STAGE, _STAGES_OF_RANK = "--num-layers-per-virtual-pipeline-stage", "--num-virtual-stages-per-pipeline-rank"
 _SEQUENCE, _POSITIONS = "--seq-length", "--max-position-embeddings"
 _EXPERTS, _EXPERT_PARALLEL = "--num-experts", "--expert-model-parallel-size"
+_GROUPS, _TENSOR = "--num-query-groups", "--tensor-model-parallel-size"
 
 
 @rule(
@@ -84,7 +86,8 @@ _EXPERTS, _EXPERT_PARALLEL = "--num-experts", "--expert-model-parallel-size"
         "NVIDIA/Megatron-LM d98e8a64 megatron/training/arguments.py lines 953-1008, core_v0.12.0 line 432: stages",
         "NVIDIA/Megatron-LM core_v0.12.0 megatron/training/tokenizer/tokenizer.py: build_tokenizer; d98e8a64 "
         "megatron/core/tokenizers/utils/build_tokenizer.py lines 37-94",
-        "github.com/NVIDIA/Megatron-LM issues 394, 958 and 1431, pull request 5768",
+        "NVIDIA/Megatron-LM megatron/core/transformer/transformer_config.py: __post_init__, num_query_groups",
+        "github.com/NVIDIA/Megatron-LM issues 394, 958 and 1431, pull requests 5768 and 6434",
     ),
     needs=("pretrain_",),
 )
@@ -133,6 +136,16 @@ def _sizes(command: Command, container: Container) -> Iterator[Problem]:
     if experts is not None and parallel is not None and experts[0] % parallel[0]:
         message = f"{experts[0]} experts are no multiple of the expert-parallel size {parallel[0]}: Megatron-LM stops"
         yield Problem(parallel[1], message, "write a size that divides the experts")
+    yield from _groups(command, container)
+
+
+def _groups(command: Command, container: Container) -> Iterator[Problem]:
+    if is_repeated(command, _GROUPS, _TENSOR) or not command.has("--group-query-attention"):
+        return
+    groups, tensor = size_of(command, container, _GROUPS), size_of(command, container, _TENSOR)
+    if groups is not None and tensor is not None and groups[0] % tensor[0] and tensor[0] % groups[0]:
+        told = f"{_GROUPS} {groups[0]} is no multiple and no divisor of the tensor parallel size {tensor[0]}"
+        yield Problem(groups[1], f"{told}: Megatron-LM stops", "write a size that divides the groups")
 
 
 def _stages(command: Command, container: Container, is_whole: bool) -> Iterator[Problem]:
