@@ -175,6 +175,19 @@ def _chart(tree: Any, at: Place) -> Iterator[Refused]:
     yield from excluding("chart", "chartRef")(spec, place)
 
 
+def _services(tree: Any, at: Place) -> Iterator[Refused]:
+    """Yields names of variables that no pod may have: the operator makes no pods, and the status names no cause."""
+    spec, place = mapping(tree, "spec"), at.child("spec")
+    services = mapping(spec, "services")
+    holders = [(spec, place), *((mapping(services, one), place.child("services", one)) for one in services)]
+    for holder, where in holders:
+        for index, variable in enumerate(items(holder, "envs")):
+            name = text(variable, "name")
+            if "=" in name:
+                told = f"write `{name.partition('=')[0]}`, and the value into `value`"
+                yield Refused(where.child("envs", index, "name"), f"`{name}` is no name of a variable", told)
+
+
 def _each(name: str, check: Check, source: str) -> tuple[Row, ...]:
     return (Row(f"{name}[]", check, source),)
 
@@ -188,6 +201,7 @@ ROWS: Mapping[tuple[str, str], tuple[Row, ...]] = {
     ("external-secrets.io", "ClusterSecretStore"): (Row("", _store, "utils.go: ValidateSecretSelector"),),
     ("keda.sh", "ScaledObject"): _each("spec.triggers", _trigger, "scalersconfig/typed_config.go: setValue"),
     ("keda.sh", "ScaledJob"): _each("spec.triggers", _trigger, "scalersconfig/typed_config.go: setValue"),
+    ("nvidia.com", "DynamoGraphDeployment"): (Row("", _services, "kubernetes validation.go: ValidateEnv"),),
     ("helm.toolkit.fluxcd.io", "HelmRelease"): (Row("", _chart, "HelmRelease CRD"),),
 }
 NODE_POOL = (Row("", _node_pool, "NodePool CRD, v1.0.0 to v1.14.1"),)

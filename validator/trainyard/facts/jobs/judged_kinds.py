@@ -20,5 +20,6 @@ JUDGED_KINDS = frozenset(
         *("KubeadmConfig", "KubeadmConfigTemplate", "KubeadmControlPlane", "KubeadmControlPlaneTemplate", "Shoot"),
         "NodeSet",
         *("ClusterConfig", "ClusterSecretStore", "EC2NodeClass", "NodePool", "ScaledJob", "ScaledObject"),
+        *("StorageClass", "HTTPRoute", "GRPCRoute", "InferenceService"),
     )
 )

@@ -60,7 +60,8 @@ def value_refers_to_nothing(container: Container, context: Context) -> Iterator[
             yield Problem(at, f"no shell reads this: the program gets the literal text `{value}`", advice)
             continue
         for name in references(value):
-            is_itself = name == own and name not in above
+            # Another rule tells about paths.
+            is_itself = name == own and name not in above and "PATH" not in name
             if (name in known and not is_itself) or not _CAPITALS.fullmatch(name) or SERVICE_LINK.match(name):
                 continue
             if operator.has(name) or may_be_patched(at, run, context.project, name):
@@ -68,7 +69,7 @@ def value_refers_to_nothing(container: Container, context: Context) -> Iterator[
             if is_itself:
                 yield Problem(
                     at,
-                    f"{name} refers to itself, and nothing above sets it: the program gets the literal text `$({name})`",
+                    f"{name} refers to itself, and nothing above sets it: the program gets the text `$({name})`",
                     "write the value, or take it from a field of the pod with `valueFrom`",
                 )
             else:

@@ -58,7 +58,7 @@ KNOWN_DEVICES = ("nvidia.com/", "amd.com/", "google.com/", "vpc.amazonaws.com/",
         "kubernetes/kubernetes v1.34.4 third_party/forked/golang/expansion/expand.go: Expand",
         "kubernetes/kubernetes v1.34.4 pkg/kubelet/kubelet_pods.go: GenerateRunContainerOptions, opts.Envs of devices",
         "kubeflow/training-operator v1.9.3 pkg/controller.v1/pytorch/envvar.go: setPodEnv",
-        "kubeflow/trainer v2.3.0 pkg/runtime/framework/plugins and manifests/base/runtimes: variables of each framework",
+        "kubeflow/trainer v2.3.0 pkg/runtime/framework/plugins and manifests/base/runtimes: variables of containers",
     ),
     needs=("$",),
 )
@@ -90,7 +90,7 @@ def _literal(container: Container, context: Context) -> Iterator[tuple[str, Prob
 
 
 def _has_all(run: Run) -> bool:
-    """Returns true if all variables of the containers are known: the runtimes that Trainer ships set none themselves."""
+    """Returns true if all variables of the containers are known: the runtimes that Trainer ships set none."""
     if has_all_pods(run):
         return True
     overrides = ("podTemplateOverrides", "podSpecOverrides", "runtimePatches")
