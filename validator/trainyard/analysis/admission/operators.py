@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from trainyard.analysis.admission.clouds import NODE_POOL
 from trainyard.analysis.admission.constraints import (
     DNS_1035,
     Check,
@@ -396,5 +397,6 @@ ROWS: Mapping[tuple[str, str], tuple[Row, ...]] = {
         Row("spec.template.metadata.labels", _label_of_nodes, "NodePool CRD"),
         Row("spec.disruption.budgets[]", requiring("schedule", "duration"), "NodePool CRD"),
         Row("spec.disruption.budgets[]", requiring("duration", "schedule"), "NodePool CRD"),
+        *NODE_POOL,
     ),
 }

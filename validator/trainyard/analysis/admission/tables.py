@@ -19,6 +19,10 @@ _TABLES: dict[str, tuple[str, ...]] = {
         *("ray.io", "topology.volcano.sh", "trainer.kubeflow.org"),
     ),
     "monitoring": ("monitoring.coreos.com",),
+    "clouds": (
+        *("eksctl.io", "external-secrets.io", "helm.toolkit.fluxcd.io", "karpenter.k8s.aws", "keda.sh"),
+        "nvidia.com",
+    ),
     "components": ("kubelet.config.k8s.io", "kubescheduler.config.k8s.io"),
 }
 _BY_GROUP = {group: table for table, groups in _TABLES.items() for group in groups}

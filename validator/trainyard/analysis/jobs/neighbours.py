@@ -31,12 +31,13 @@ def selected_together(project: Project, selector: dict[str, Any], namespace: str
         (run, role)
         for run, role in few
         if run.namespace == namespace
-        and _together(project, run.at, at)
+        and together(project, run.at, at)
         and all(str(role.pod.labels.get(name)) == str(value) for name, value in selector.items())
     ]
 
 
-def _together(project: Project, one: Place, other: Place) -> bool:
+def together(project: Project, one: Place, other: Place) -> bool:
+    """True if two objects are applied together: they stand in one file, or one kustomization lists their files."""
     if one.document.source is other.document.source:
         return True
     listed = _listed.of(project).get(folder_of(one), frozenset()) if distance(one, other) <= SAME_FOLDER else ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trainyard.document.document import Place
-from trainyard.facts.kubernetes.metadata_keys import ANNOTATION, BY_NAME, BY_WORD, GROUP, LABEL, MISSPELT
+from trainyard.facts.kubernetes.metadata_keys import ANNOTATION, BY_NAME, BY_WORD, FORMER, GROUP, LABEL, MISSPELT
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Pod, Run
 from trainyard.startup import NamedTuple
@@ -42,6 +42,6 @@ def _near(holder: Run | Pod, at: Place, *, of_pod: bool) -> list[Written]:
     ]
 
 
-_WORDS = frozenset((*BY_WORD, *(name.rpartition("/")[2] for name in (*BY_NAME, *MISSPELT, GROUP))))
+_WORDS = frozenset((*BY_WORD, *(name.rpartition("/")[2] for name in (*BY_NAME, *FORMER, *MISSPELT, GROUP))))
 # Two rules ask for each run.
 _written = LastIndex(_find_written)

@@ -19,5 +19,7 @@ JUDGED_KINDS = frozenset(
         *("ClusterConfiguration", "Configuration", "InitConfiguration", "JoinConfiguration", "KubeProxyConfiguration"),
         *("KubeadmConfig", "KubeadmConfigTemplate", "KubeadmControlPlane", "KubeadmControlPlaneTemplate", "Shoot"),
         "NodeSet",
+        *("ClusterConfig", "ClusterSecretStore", "EC2NodeClass", "NodePool", "ScaledJob", "ScaledObject"),
+        *("StorageClass", "HTTPRoute", "GRPCRoute", "InferenceService"),
     )
 )

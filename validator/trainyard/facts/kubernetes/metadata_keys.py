@@ -53,8 +53,13 @@ QUEUED_AS_A_WHOLE = (
     *("Job", "JobSet", "MPIJob", "PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "TrainJob"),
     *("RayJob", "RayCluster", "AppWrapper"),
 )
-# Keys that their readers no longer know, with the key of today, and the scheduler of the pods that it concerns.
-FORMER = {"runai/queue": ("kai.scheduler/queue", "kai-scheduler")}
+# Keys that their readers no longer know, with the key of today, and the scheduler of the pods that it concerns, if the
+# readers are many. Karpenter: aws/karpenter-provider-aws website/content/en/docs/upgrading/v1-migration.md.
+FORMER = {
+    "runai/queue": ("kai.scheduler/queue", "kai-scheduler"),
+    "karpenter.sh/do-not-evict": ("karpenter.sh/do-not-disrupt", ""),
+    "karpenter.sh/do-not-consolidate": ("karpenter.sh/do-not-disrupt", ""),
+}
 # Misspelt words behind Kueue's own domain, which has many keys: kubernetes-sigs/kueue v0.19.2 pkg/controller/constants.
 MISSPELT = {
     f"kueue.x-k8s.io/{word}": f"kueue.x-k8s.io/{meant}"
@@ -79,6 +84,6 @@ BY_WORD = {
 # Files with any of these may have a fault in such a key.
 NEEDS = (
     "kueue", "jobset.sigs", "leaderworkerset.sigs", "kai.scheduler/queue", "runai/queue", "overwrite-container-cmd",
-    "safe-to-evict",
+    "safe-to-evict", "do-not-evict", "do-not-consolidate",
     "do-not-disrupt", "gke-gcsfuse/volumes", "networking.gke.io/",
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from trainyard.document.document import Place
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _COMPLETE = ("kubeflow.org/", "k8s.cni.cncf.io/", "kubelet.config.k8s.io/", "kubescheduler.config.k8s.io/")
 # No webhook adds to the items of these.
 _POD_LISTS = frozenset(("containers", "initContainers", "volumes"))
+# Names for a spec of a pod, which a type with the fields of one does not have.
+_INLINE = ("podSpec", "spec")
 # Spark, Flink and others complete the spec of a Pod or of an object of their own, which may have no containers.
 _POD_SPEC, _OF_TEMPLATE = "PodSpec", 2
 _COMPOSITIONS = "apiextensions.crossplane.io/"
@@ -193,6 +195,8 @@ class _Walk:
             yield Misfit("unknown field", at, message, f"did you mean `{meant}`?", meant)
         elif right is not None and not is_former:
             yield Misfit("unknown field", at, message, f"it is a field of {_said(right)}")
+        elif field in _INLINE and _POD_LISTS & fields.keys() and _is_all_of(value, fields):
+            yield Misfit("unknown field", at, message, f"write its fields directly in {owner}")
         elif self._complete or fields.keys() == _OF_SELECTOR:
             listed = (
                 f"the fields are {format_list(f'`{one}`' for one in sorted(fields))}" if len(fields) <= _FEW else ""
@@ -240,6 +244,11 @@ def _is_variable(path: tuple[str | int, ...]) -> bool:
 
 def _stands_for_number(reference: str, value: Any) -> bool:
     return reference in ("i", "n", "q", "x") and isinstance(value, str) and _CAPITALS(value) is not None
+
+
+def _is_all_of(value: Any, fields: Mapping[str, str]) -> bool:
+    """True for a mapping whose fields are all those of the one around it."""
+    return isinstance(value, dict) and bool(value) and all(name in fields for name in value)
 
 
 def _takes(reference: str) -> str:

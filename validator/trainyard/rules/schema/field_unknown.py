@@ -8,7 +8,8 @@ answers with a warning at most, and drops the field. The job then runs with the 
 The fields are those of the API version that the object names: Kubernetes up to 1.37, the last release of the training
 operator, and current releases of other operators: those that Trainyard is tested with, and Ray, Volcano, KServe, KEDA,
 Karpenter, Argo Workflows, LeaderWorkerSet and AppWrapper. For these other operators, this rule reports only a field
-that resembles a known one, or that belongs elsewhere in the object. The rule `field-of-another-release` reports the
+that resembles a known one, that belongs elsewhere in the object, or that holds a spec of a pod whose fields stand one
+level above it, as `podSpec` in a predictor of KServe. The rule `field-of-another-release` reports the
 rest. Pods in objects of unknown kinds are checked in the same way.
 
 The configurations of the kubelet, the scheduler and kubeadm are checked, too, in files of their own and in ConfigMaps.
@@ -41,7 +42,7 @@ from trainyard.model.run import Misfit
         "kubernetes v1.29.15 and v1.37.2: k8s.io/kubelet, k8s.io/kube-scheduler and cmd/kubeadm/app/apis",
         "schemas/crds: the CRDs of the operators, each with the module that it was generated from",
         "tests/harness/cluster/tools/operators/go.mod: the modules with the CRDs of further operators",
-        "github.com/argoproj/argo-workflows issue 2204",
+        "github.com/argoproj/argo-workflows issue 2204, github.com/kserve/kserve issue 3859",
         "kubernetes.io API concepts: field validation with Strict, Warn and Ignore",
     ),
     fix="unsafe",

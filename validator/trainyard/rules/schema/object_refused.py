@@ -5,9 +5,10 @@ be both set" or "admission webhook denied the request". KubeRay takes the object
 
 The rule holds the conditions of Kubernetes on Services, claims, quotas, limit ranges, network policies, disruption
 budgets, autoscalers, priority classes, servers and jobs, and those of Kueue, JobSet, Kubeflow Trainer,
-LeaderWorkerSet, Volcano, KubeRay and Karpenter. The Prometheus operator skips a monitor that it refuses, and a kubelet
-or a scheduler does not start with such a configuration, also one in a ConfigMap. The rule leaves out patches, and
-values that are filled in later.
+LeaderWorkerSet, Volcano, KubeRay and Karpenter with its EC2NodeClass, of KEDA's triggers, of stores of the External
+Secrets operator, of releases of Flux, and of eksctl. The Prometheus operator skips a monitor that it refuses, and a
+kubelet or a scheduler does not start with such a configuration, also one in a ConfigMap. The rule leaves out patches,
+and values that are filled in later.
 
 Write what the message says.
 """
@@ -37,7 +38,9 @@ _OF_KUSTOMIZE, _LOCAL = "builtin", "config.kubernetes.io/local-config"
         "kubernetes-sigs/jobset v0.12.0 and lws v0.9.0 pkg/webhooks; kubeflow/trainer v2.3.0 manifests/base/crds",
         "volcano-sh/volcano v1.15.1 pkg/webhooks/admission/jobs/validate/admit_job.go",
         "ray-project/kuberay v1.6.2 ray-operator/controllers/ray/utils/validation.go",
-        "kubernetes-sigs/karpenter v1.8.0 pkg/apis/crds",
+        "kubernetes-sigs/karpenter v1.0.0 to v1.14.1 and aws/karpenter-provider-aws v1.9.2 pkg/apis/crds",
+        "analysis/admission/clouds.py: eksctl, External Secrets, KEDA and Flux, each with its commit",
+        "github.com/awslabs/eksdemo issue 249, github.com/aws/karpenter-provider-aws pull 8846",
         "prometheus-operator/prometheus-operator main pkg/apis/monitoring/v1 and pkg/prometheus/validation",
         "kubernetes v1.29.15 and v1.37.2 pkg/kubelet/apis/config/validation and pkg/scheduler/apis/config/validation",
         "github.com/opensearch-project/opensearch-k8s-operator issue 1267",

@@ -5,7 +5,8 @@ runs no command: `$(hostname -i)` stays literal too. The program takes the text 
 
 The rule reports names in capitals, and values that are one command such as `hostname` or `nproc`. It leaves out names
 that the controller sets or a kustomization replaces, service links, and containers with an unknown `envFrom`. For a
-variable further down, there is `variable-defined-below`.
+variable further down, there is `variable-defined-below`. A variable that refers to itself has nothing to refer to
+either: the kubelet knows neither the variables of the image nor those of the node.
 
 Set the variable above, as `POD_NAME` from the field `metadata.name`, or compute the value in a script.
 """
@@ -47,9 +48,11 @@ def value_refers_to_nothing(container: Container, context: Context) -> Iterator[
     known = {text(entry, "name") for entry in entries}
     known |= {setting.name for setting in container.settings if setting.via == "envFrom"}
     operator = injected(run)
+    above = {setting.name for setting in container.settings if setting.via == "envFrom"}
     for index, entry in enumerate(entries):
-        value = text(entry, "value")
+        value, own = text(entry, "value"), text(entry, "name")
         if "$(" not in value:
+            above.add(own)
             continue
         at = container.at.child("env", index, "value")
         if _SUBSTITUTED.fullmatch(value):
@@ -57,11 +60,22 @@ def value_refers_to_nothing(container: Container, context: Context) -> Iterator[
             yield Problem(at, f"no shell reads this: the program gets the literal text `{value}`", advice)
             continue
         for name in references(value):
-            if name in known or not _CAPITALS.fullmatch(name) or SERVICE_LINK.match(name):
+            # Another rule tells about paths.
+            is_itself = name == own and name not in above and "PATH" not in name
+            if (name in known and not is_itself) or not _CAPITALS.fullmatch(name) or SERVICE_LINK.match(name):
                 continue
-            if not operator.has(name) and not may_be_patched(at, run, context.project, name):
+            if operator.has(name) or may_be_patched(at, run, context.project, name):
+                continue
+            if is_itself:
+                yield Problem(
+                    at,
+                    f"{name} refers to itself, and nothing above sets it: the program gets the text `$({name})`",
+                    "write the value, or take it from a field of the pod with `valueFrom`",
+                )
+            else:
                 yield Problem(
                     at,
                     f"container {container.name} has no variable {name}: the program gets the literal text `$({name})`",
                     f"set {name} above in `env`",
                 )
+        above.add(own)

@@ -5,7 +5,9 @@ with those that the job's operator appends. It leaves any other reference unchan
 or of another container do not count, and no shell runs a command. For the same reason a program that is started without
 a shell gets `$NAME`, `${NAME}` and `$${NAME}` unchanged.
 
-The training operator sets `MASTER_ADDR`, `RANK` and `WORLD_SIZE` in a PyTorchJob only if the job has a Master.
+The training operator sets `MASTER_ADDR`, `RANK` and `WORLD_SIZE` in a PyTorchJob only if the job has a Master. Kubeflow
+Trainer sets none of them, also with the runtimes that it ships: a TrainJob has `PET_MASTER_ADDR` and `PET_NODE_RANK`,
+and torchrun sets the others in the processes that it starts.
 
 In a script for a shell, an unchanged `$(NAME)` is worse: the shell runs the program `NAME`, and there is none. The
 rule reports names in capitals there. It ignores `$NAME` in such a script, because a shell may read any variable of the
@@ -28,12 +30,14 @@ from trainyard.analysis.objects.patches import is_patch, may_be_patched
 from trainyard.analysis.pods.environment import REFERENCE, SERVICE_LINK, has_unknown_variables
 from trainyard.analysis.pods.injected import Injected, injected
 from trainyard.document.document import Place
+from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.jobs.kubeflow import RUNTIMES
+from trainyard.facts.jobs.training_runtimes import shipped_runtime
 from trainyard.facts.kubernetes.extended_resources import is_device
 from trainyard.facts.programs.launchers import BY_NAME
 from trainyard.loaders.manifests.shell import SHELLS
-from trainyard.model.run import Command, Container, Pod
+from trainyard.model.run import Command, Container, Pod, Run
 
 SHELL_STYLE = re.compile(r"\$\$?\{[A-Z][A-Z0-9_]*\}|(?<!\$)\$[A-Z][A-Z0-9_]+\b")
 # A program's name hardly ever has capitals; `\$(NAME)` and `$$(NAME)` are not for the shell.
@@ -54,6 +58,7 @@ KNOWN_DEVICES = ("nvidia.com/", "amd.com/", "google.com/", "vpc.amazonaws.com/",
         "kubernetes/kubernetes v1.34.4 third_party/forked/golang/expansion/expand.go: Expand",
         "kubernetes/kubernetes v1.34.4 pkg/kubelet/kubelet_pods.go: GenerateRunContainerOptions, opts.Envs of devices",
         "kubeflow/training-operator v1.9.3 pkg/controller.v1/pytorch/envvar.go: setPodEnv",
+        "kubeflow/trainer v2.3.0 pkg/runtime/framework/plugins and manifests/base/runtimes: variables of containers",
     ),
     needs=("$",),
 )
@@ -78,10 +83,21 @@ def _literal(container: Container, context: Context) -> Iterator[tuple[str, Prob
         return
     # The TrainJobs that refer to a runtime add more variables.
     is_whole = context.pod is None or context.run is None or context.run.is_job or not is_patch(context.pod)
-    if context.run is not None and context.run.kind not in RUNTIMES and has_all_pods(context.run) and is_whole:
+    if context.run is not None and context.run.kind not in RUNTIMES and _has_all(context.run) and is_whole:
         yield from _unset(command, container, context)
     if container.command and (command.program in BY_NAME or command.program.startswith("python")):
         yield from _shell_style(command, container, context)
+
+
+def _has_all(run: Run) -> bool:
+    """Returns true if all variables of the containers are known: the runtimes that Trainer ships set none."""
+    if has_all_pods(run):
+        return True
+    overrides = ("podTemplateOverrides", "podSpecOverrides", "runtimePatches")
+    # The runtime with a cache sets variables for its data.
+    is_cached = text(run.spec, "runtimeRef", "name").endswith("-with-cache")
+    is_shipped = run.kind == "TrainJob" and shipped_runtime(run.spec) is not None and not is_cached
+    return is_shipped and not any(run.spec.get(name) for name in overrides)
 
 
 def _has_unknown_device(container: Container) -> bool:
@@ -115,7 +131,7 @@ def _unset(command: Command, container: Container, context: Context) -> Iterator
 def _substituted(container: Container, context: Context) -> Iterator[tuple[str, Problem]]:
     """Yields references that the shell takes for programs: `$(NAME)` stays if nothing sets the variable."""
     run = context.run
-    if run is None or run.kind in RUNTIMES or not has_all_pods(run) or (context.pod and is_patch(context.pod)):
+    if run is None or run.kind in RUNTIMES or not _has_all(run) or (context.pod and is_patch(context.pod)):
         return
     known = _set(container, context)
     for script in container.scripts if container.command or container.args else ():
