@@ -11,6 +11,8 @@ Karpenter, Argo Workflows, LeaderWorkerSet and AppWrapper. For these other opera
 that resembles a known one, or that belongs elsewhere in the object. The rule `field-of-another-release` reports the
 rest. Pods in objects of unknown kinds are checked in the same way.
 
+The part of a pod that SkyPilot takes, `pod_config` in a task or in its configuration, is checked like a pod.
+
 The configurations of the kubelet, the scheduler and kubeadm are checked, too, in files of their own and in ConfigMaps.
 A scheduler with an unknown field does not start, and a kubelet ignores the field.
 
