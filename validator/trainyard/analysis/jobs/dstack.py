@@ -66,7 +66,7 @@ def configurations(project: Project) -> Iterator[Configuration]:
 def ranges(resources: Any) -> dict[tuple[str, ...], Range]:
     """Returns the ranges that resources have, by the fields that name them; sizes are in gigabytes."""
     gpu, disk = mapping(resources).get("gpu"), mapping(resources).get("disk")
-    found = {
+    found: dict[tuple[str, ...], Range | None] = {
         ("cpu",): _range(mapping(resources).get("cpu")),
         ("memory",): _range(mapping(resources).get("memory")),
         ("disk",): _range(disk.get("size") if isinstance(disk, dict) and "size" in disk else disk),

@@ -54,8 +54,8 @@ def yunikorn_task_groups_refused(role: Role) -> Iterator[Problem]:
         yield Problem(at.key(), "task-groups is not a list: YuniKorn ignores the gang", "write it in brackets")
         return
     for group in groups:
-        if (reason := _fault(group)) is not None:
-            yield Problem(at.key(), f"{reason}: YuniKorn ignores the gang", "correct the text of task-groups")
+        if (wrong := _fault(group)) is not None:
+            yield Problem(at.key(), f"{wrong}: YuniKorn ignores the gang", "correct the text of task-groups")
             return
     yield from _name(role, [text(group, "name") for group in groups])
 
