@@ -1,9 +1,9 @@
 """An update of the Deployment never starts its first new pods: they are fewer than the gang that Volcano waits for.
 
-Volcano makes a PodGroup for each ReplicaSet, with the annotation `scheduling.volcano.sh/group-min-member` as its size.
-A rolling update creates as many new pods as `maxSurge` and `maxUnavailable` allow, and more only when these are ready.
-By default that is a quarter of the replicas, rounded up and down: one new pod of two. A gang of two waits for the
-second pod, and the update for the first.
+Volcano makes a PodGroup for each ReplicaSet, and takes its size from the annotation `scheduling.volcano.sh/group-min-
+member` of the Deployment. A rolling update creates as many new pods as `maxSurge` and `maxUnavailable` allow, and more
+only when these are ready. By default that is a quarter of the replicas, rounded up and down: one new pod of two. A gang
+of two waits for the second pod, and the update for the first.
 
 Write `maxSurge: 100%`, a smaller gang, or `strategy: {type: Recreate}`.
 """
@@ -37,9 +37,7 @@ def gang_larger_than_surge(run: Workload) -> Iterator[Problem]:
     role = run.roles[0] if run.kind == "Deployment" and run.roles else None
     if role is None or text(role.pod.tree, "schedulerName") != "volcano":
         return
-    own = _LEAST in run.annotations
-    at = (run.at if own else role.pod.template_at).child("metadata", "annotations", _LEAST)
-    gang = decimal(str((run.annotations if own else role.pod.annotations).get(_LEAST)))
+    gang = decimal(str(run.annotations.get(_LEAST)))
     replicas, strategy = role.replicas, mapping(run.spec, "strategy")
     if gang is None or not replicas or gang > replicas or text(strategy, "type") not in ("", "RollingUpdate"):
         return
@@ -50,7 +48,7 @@ def gang_larger_than_surge(run: Workload) -> Iterator[Problem]:
         return
     new = surge + missing
     yield Problem(
-        at,
+        run.at.child("metadata", "annotations", _LEAST),
         f"a gang of {gang}, and an update creates {new} new pod{'s' if new > 1 else ''} at first: it never goes on",
         "write `maxSurge: 100%`, or a smaller gang",
         related=((run.at.child("spec", "strategy") if strategy else run.at.child("spec").key(), "how it updates"),),
