@@ -1,9 +1,9 @@
 """An update of the Deployment never starts its first new pods: they are fewer than the gang that Volcano waits for.
 
-Volcano makes a PodGroup for each ReplicaSet, and takes its size from the annotation `scheduling.volcano.sh/group-min-
-member` of the Deployment. A rolling update creates as many new pods as `maxSurge` and `maxUnavailable` allow, and more
-only when these are ready. By default that is a quarter of the replicas, rounded up and down: one new pod of two. A gang
-of two waits for the second pod, and the update for the first.
+Volcano makes a PodGroup for each ReplicaSet, and takes its size from the annotation
+`scheduling.volcano.sh/group-min-member` of the Deployment. A rolling update creates as many new pods as `maxSurge` and
+`maxUnavailable` allow, and more only when these are ready. By default that is a quarter of the replicas, rounded up and
+down: one new pod of two. A gang of two waits for the second pod, and the update for the first.
 
 Write `maxSurge: 100%`, a smaller gang, or `strategy: {type: Recreate}`.
 """
