@@ -61,8 +61,8 @@ def dstack_run_fits_no_fleet(project: Project) -> Iterator[Problem]:
 def _clash(run: Configuration, fleet: Configuration) -> _Clash | None:
     """Returns the first field of which the ranges of a run and a fleet have nothing in common."""
     asked, given = ranges(mapping(run.tree, "resources")), ranges(mapping(fleet.tree, "resources"))
-    for path in asked.keys() & given.keys():
-        if max(asked[path][0], given[path][0]) > min(asked[path][1], given[path][1]):
+    for path in asked:
+        if path in given and max(asked[path][0], given[path][0]) > min(asked[path][1], given[path][1]):
             return path, fleet
     return None
 
