@@ -182,7 +182,17 @@ _OF_CONFIGURATIONS = (
 def _is_configuration(document: Document) -> bool:
     """True for a configuration that rules read and that is no object."""
     tree = document.tree
-    return isinstance(tree, dict) and any(all(key in tree for key in keys) for keys in _OF_CONFIGURATIONS)
+    if not isinstance(tree, dict):
+        return False
+    if any(all(key in tree for key in keys) for keys in _OF_CONFIGURATIONS):
+        return True
+    if "kind" in tree:
+        return False
+    # Most files are objects.
+    from trainyard.analysis.jobs.dstack import is_configuration
+    from trainyard.loaders.schemas.task_files import is_task
+
+    return is_configuration(tree) or is_task(tree)
 
 
 def _empty_folders(readings: tuple[Reading, ...]) -> Iterator[Reading]:

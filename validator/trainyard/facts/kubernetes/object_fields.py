@@ -91,6 +91,9 @@ _SECRETS_OF_DRIVERS: Final = (
     "nodeStageSecretRef", "nodePublishSecretRef", "controllerPublishSecretRef", "controllerExpandSecretRef",
 )  # fmt: skip
 
+# Mounts in the workers of Slurm that the operator of Nebius runs.
+_MOUNTS: Final = ("volumes.customVolumeMounts", "customVolumeMounts", "volumes.jailSubMounts")
+
 NAMES: Final[tuple[NameField, ...]] = (
     *(NameField(kind, "roleRef.name", "", OWN) for kind in _BINDINGS),
     *(NameField(kind, "subjects.*.name", "", BESIDE) for kind in _BINDINGS),
@@ -138,6 +141,8 @@ NAMES: Final[tuple[NameField, ...]] = (
     NameField("InferenceGraph", "spec.nodes.*.steps.*.serviceName", "InferenceService", OWN),
     NameField("TrainedModel", "spec.inferenceService", "InferenceService", OWN),
     NameField("TrainJob", "spec.runtimeRef.name", "ClusterTrainingRuntime", OWN),
+    # nebius/soperator v3 api/v1alpha1/nodeset_types.go, and docs of the chart nodesets
+    *(NameField("NodeSet", f"spec.slurmd.{path}.*.volumeSource.configMap.name", "ConfigMap", OWN) for path in _MOUNTS),
     NameField("DeviceTaintRule", "spec.deviceSelector.deviceClassName", "DeviceClass"),
     *(NameField(kind, f"{path}.exactly.deviceClassName", "DeviceClass") for kind, path in _CLAIMS),
     *(NameField(kind, f"{path}.firstAvailable.*.deviceClassName", "DeviceClass") for kind, path in _CLAIMS),

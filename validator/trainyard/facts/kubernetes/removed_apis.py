@@ -53,6 +53,14 @@ REMOVED: dict[tuple[str, str], tuple[str, str]] = {
     ("resource.k8s.io/v1alpha2", "ResourceClaimTemplate"): ("1.31", "resource.k8s.io/v1"),
     ("resource.k8s.io/v1alpha2", ""): ("1.31", ""),
 }
+# Versions that an operator served once: by API version and kind, the operator, its release that stopped serving it, and
+# the version that replaces it.
+# Sources: kubernetes-sigs/kueue v0.12.0 to v0.19.2 and jobset v0.1.3 to v0.11.0, config/components/crd/bases.
+DROPPED: dict[tuple[str, str], tuple[str, str, str]] = {
+    ("kueue.x-k8s.io/v1alpha1", "Topology"): ("Kueue", "0.14", "kueue.x-k8s.io/v1beta1"),
+    ("kueue.x-k8s.io/v1alpha1", "Cohort"): ("Kueue", "0.13", "kueue.x-k8s.io/v1beta1"),
+    ("jobset.x-k8s.io/v1alpha1", "JobSet"): ("JobSet", "0.2", "jobset.x-k8s.io/v1alpha2"),
+}
 # Versions before the stable one, which releases that clusters still run serve or served. Source: k8s.io/api,
 # zz_generated.prerelease-lifecycle.go of each group.
 PRELIMINARY = frozenset(

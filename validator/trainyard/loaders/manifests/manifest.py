@@ -17,6 +17,7 @@ from trainyard.loaders.manifests.templates import may_hold_pods, wrapped
 from trainyard.loaders.origins import RenderedDocument
 from trainyard.loaders.schemas.checking import misfits
 from trainyard.loaders.schemas.table import CONFIGURATIONS as OF_KUBERNETES
+from trainyard.loaders.schemas.task_files import misfits_of_tasks
 from trainyard.model.run import Network, Project, Resource
 
 # A shorter text cannot give too large an object, unless aliases repeat its content.
@@ -49,7 +50,7 @@ def load_project(documents: Iterable[Document], find_script: FindScript | None =
         documents=(*known, *near.scripts),
         kinds=kinds,
         unread=tuple(unread),
-        misfits=tuple(misfits(resources, runs)),
+        misfits=(*misfits(resources, runs), *misfits_of_tasks(known)),
     )
 
 

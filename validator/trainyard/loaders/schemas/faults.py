@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 # Groups of which the release that is known here has every field: that of Kubernetes is the newest, and the last release
 # of the training operator is out. Fields of other groups that are not known may be those of another release.
 _COMPLETE = ("kubeflow.org/", "k8s.cni.cncf.io/", "kubelet.config.k8s.io/", "kubescheduler.config.k8s.io/")
+# No webhook adds required fields to objects of these groups.
+# Source: kubernetes-sigs/kueue v0.19.2 pkg/webhooks: Default of ClusterQueue and ResourceFlavor adds a finalizer alone.
+_UNCHANGED = ("kueue.x-k8s.io/",)
 # No webhook adds to the items of these.
 _POD_LISTS = frozenset(("containers", "initContainers", "volumes"))
 # Names for a spec of a pod, which a type with the fields of one does not have.
@@ -72,6 +75,7 @@ def faults(table: Table, root: str, resource: Resource) -> Iterator[Misfit]:
     version = resource.api_version
     complete = table is table_of(BUILT_IN) or version.startswith(_COMPLETE)
     walk = _Walk(table, resource.at, complete=complete, is_read=is_configuration(version))
+    walk.is_changed = not version.startswith(_UNCHANGED)
     yield from walk.value(root, resource.tree, ((root, ()),))
 
 
@@ -90,6 +94,8 @@ class _Walk:
 
     def __init__(self, table: Table, at: Place, *, complete: bool, is_read: bool = False) -> None:
         self._table, self._at, self._complete = table, at, complete
+        # True if the webhook of an operator may add fields.
+        self.is_changed = not complete
         self._is_rendered = isinstance(at.document, RenderedDocument)
         is_template = at.path[:1] == ("objects",)
         self._without_effect = (_UNSET_TIME, _UNSET_CAPABILITIES) if is_template else (_UNSET_TIME,)
@@ -168,7 +174,7 @@ class _Walk:
         Items of a list are always whole.
         """
         path = self._place(chain).path
-        if not self._complete and not _POD_LISTS.intersection(path):
+        if not self._complete and self.is_changed and not _POD_LISTS.intersection(path):
             return True
         if isinstance(path[-1] if path else "", int):
             return False

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from trainyard.engine.suggestions import closest_match, format_list
-from trainyard.facts.kubernetes.removed_apis import KUBEFLOW_JOBS, PRELIMINARY, REMOVED
+from trainyard.facts.kubernetes.removed_apis import DROPPED, KUBEFLOW_JOBS, PRELIMINARY, REMOVED
 from trainyard.loaders.schemas.partial import is_assertion
 from trainyard.loaders.schemas.table import BUILT_IN, FOLDER, OPERATORS, table_of
 from trainyard.model.run import Misfit
@@ -56,6 +56,10 @@ def unserved(resource: Resource) -> Iterator[Misfit]:
         message = f"Kubernetes has not served {version} {kind} since {since}"
         told = f"write `{instead}` and convert the fields" if instead else "nothing replaces it"
         yield Misfit("not served", at, message, told, instead or None, value=since)
+    elif (dropped := DROPPED.get((version, kind))) is not None:
+        operator, since, instead = dropped
+        message = f"{operator} has not served {version} {kind} since {since}"
+        yield Misfit("not served", at, message, f"write `{instead}`", instead)
     elif version.startswith(f"{_KUBEFLOW}/") and kind in KUBEFLOW_JOBS:
         message = f"no current operator serves {version} {kind}"
         told = f"convert it to {format_list(known)}, whose fields differ" if known else ""

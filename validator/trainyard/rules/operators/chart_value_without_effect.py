@@ -1,11 +1,13 @@
-"""A value of an NVIDIA chart has a name or place that the chart does not know, so it has no effect.
+"""A value of the chart of an operator has a name or place that the chart does not know, so it has no effect.
 
 Helm accepts any value, and a template that does not read it renders as if it were absent: `mig.Strategy` leaves the MIG
 strategy at its default, `toolkit-version` installs another version, and `nvIpam` within `secondaryNetwork` installs no
 IPAM plugin. The rule knows the first level of values in all releases of the charts `gpu-operator` and
 `network-operator`, and the second level of some sections. It also knows the first level of the chart `ray-cluster`,
 whose groups are `head`, `worker` and `additionalWorkerGroups`, and that of `spark-operator` since 1.0, which has
-`batchScheduler.enable` and `webhook.enable` for the former `enableBatchScheduler` and `enableWebhook`.
+`batchScheduler.enable` and `webhook.enable` for the former `enableBatchScheduler` and `enableWebhook`. It knows the
+charts `kubeflow-trainer`, `jobset`, `kueue`, `lws`, `kuberay-operator` and `volcano`, too. That of the trainer installs
+JobSet unless `jobset.install` is false; `jobset.enabled` is no value of it.
 
 Since 24.10 the network operator's chart creates no NicClusterPolicy. `deployCR` and the sections of its parts, such as
 `ofedDriver` and `secondaryNetwork`, have no effect; write a NicClusterPolicy beside the release.
@@ -52,9 +54,41 @@ SPARK_OPERATOR = """
     rbac replicaCount resourceQuotaEnforcement resources resyncInterval securityContext serviceAccounts sidecars spark
     sparkJobNamespace sparkJobNamespaces tolerations topologySpreadConstraints uiService volumeMounts volumes webhook
 """
+KUBEFLOW_TRAINER = """
+    commonLabels crds dataCache fullnameOverride global image jobset lws manager nameOverride runtimes webhook
+"""
+JOBSET = (
+    "certManager commonLabels controller fullnameOverride global image kubernetesClusterDomain nameOverride prometheus"
+)
+KUEUE = """
+    certManager controllerManager enableCertManager enableKueueViz enableMutatingAdmissionPolicy enablePrometheus
+    enableVisibilityAPF enableVisibilityAuthReaderRoleBinding fullnameOverride global kubernetesClusterDomain kueueViz
+    managerConfig metrics metricsService mutatingWebhook nameOverride serviceAccount webhookService
+"""
+LWS = """
+    affinity enableCertManager enableDisaggregatedSet enablePrometheus fullnameOverride gangSchedulingManagement global
+    image imagePullSecrets nameOverride nodeSelector podAnnotations podSecurityContext priorityClassName replicaCount
+    resources securityContext service serviceAccount tolerations
+"""
+KUBERAY_OPERATOR = """
+    affinity annotations batchScheduler componentOverride configuration crNamespacedRbacEnable createCustomResource env
+    featureGates fullnameOverride global image imagePullSecrets ingress kubeClient labels leaderElectionEnabled
+    livenessProbe logging metrics nameOverride nodeSelector operatorComand operatorCommand podSecurityContext
+    priorityClassName rbac rbacEnable readinessProbe reconcileConcurrency replicaCount replicas resources
+    securityContext service serviceAccount singleNamespaceInstall tolerations useKubernetesProxy watchNamespace
+"""
 KNOWN: dict[str, dict[tuple[str, ...], tuple[str, ...]]] = {
     "ray-cluster": {(): tuple(RAY_CLUSTER.split())},
     "spark-operator": {(): tuple(SPARK_OPERATOR.split())},
+    "kubeflow-trainer": {
+        (): tuple(KUBEFLOW_TRAINER.split()),
+        ("jobset",): ("install", *JOBSET.split()),
+    },
+    "jobset": {(): tuple(JOBSET.split())},
+    "kueue": {(): tuple(KUEUE.split())},
+    "lws": {(): tuple(LWS.split())},
+    "kuberay-operator": {(): tuple(KUBERAY_OPERATOR.split())},
+    "volcano": {(): ("basic", "custom", "global", "jobflow", "service")},
     "gpu-operator": {
         (): tuple(GPU_OPERATOR.split()),
         ("mig",): ("strategy",),
@@ -92,6 +126,8 @@ SINCE = {"spark-operator": (1, 0)}
         "NVIDIA/gpu-operator v1.5.2 to v26.7.0 deployments/gpu-operator/values.yaml, templates",
         "Mellanox/network-operator v1.0.0 to v26.4.1 deployment/network-operator/values.yaml, templates",
         "ray-project/kuberay helm-chart/ray-cluster/values.yaml, templates",
+        "kubeflow/trainer v2.1.0 to v2.3.0 charts/kubeflow-trainer; NVIDIA/aicr issue 2298",
+        "charts of kubernetes-sigs/kueue, jobset and lws, ray-project/kuberay and volcano-sh/volcano, all releases",
         "kubeflow/spark-operator chart 1.0.2 to 2.5.2 values.yaml, templates; issue 1154",
         "NVIDIA/k8s-device-plugin v0.20.0 deployments/helm/nvidia-device-plugin/templates/_helpers.tpl: configMapName",
         "NVIDIA/gpu-operator issues 196 and 861; Mellanox/network-operator issue 889",
@@ -129,6 +165,8 @@ def _advice(chart: str, path: tuple[str, ...], name: str, known: tuple[str, ...]
     flag = next((one for one in top if name.lower() == f"enable{one}".lower()), None)
     if flag is not None:
         return f"write `{flag}.enable`"
+    if name == "enabled" and "install" in known:
+        return f"write `{'.'.join((*path, 'install'))}`"
     section, _, rest = name.partition("-")
     if rest and section in top:
         return f"write `{section}.{rest}`"

@@ -5,11 +5,11 @@ Ingress answers 503, a webhook is not called, and a queue without its checks sta
 of them: it compares no names.
 
 The rule looks at bindings, autoscalers, node pools, routes, webhooks, volumes, snapshots, secret stores, issuers,
-queues and flavors of Kueue, runtimes, workflows, monitors, sources of Flux, and device classes. It applies if the
-names differ in a few characters, the defined object is in the same file or folder, and nothing else refers to it in
-this way. A name may also lack words or a number of the other one, if the file defines a single object of this kind:
-an autoscaler of `inference` beside the Deployment `inference-web`. Names that an operator may use for what it creates
-are left out. Pods are the subject of another rule.
+queues and flavors of Kueue, runtimes, workers of Slurm, workflows, monitors, sources of Flux, and device classes. It
+applies if the names differ in a few characters, the defined object is in the same file or folder, and nothing else
+refers to it in this way. A name may also lack words or a number of the other one, if the file defines a single object
+of this kind: an autoscaler of `inference` beside the Deployment `inference-web`. Names that an operator may use for
+what it creates are left out. Pods are the subject of another rule.
 
 Write the same name in both places.
 """
@@ -32,7 +32,16 @@ from trainyard.model.run import Project
 # A higher ratio than that of suggestions: `data-a` and `data-b` are two objects.
 RATIO = 0.85
 # Kinds of objects that users define themselves, beside what refers to them. A Secret or a Gateway is often elsewhere.
-_OF_USERS = ("Service", "Deployment", "StatefulSet", "ServiceAccount", "Role", "ClusterRole", "PersistentVolume")
+_OF_USERS = (
+    "Service",
+    "Deployment",
+    "StatefulSet",
+    "ServiceAccount",
+    "Role",
+    "ClusterRole",
+    "PersistentVolume",
+    "ConfigMap",
+)
 
 
 @rule(
@@ -47,7 +56,17 @@ _OF_USERS = ("Service", "Deployment", "StatefulSet", "ServiceAccount", "Role", "
     fix="unsafe",
     needs=(
         *("Ref", "subjects", "backend", "volumeName", "admissionChecks", "topologyName", "runtime", "ClassName"),
-        *("clientConfig", "service", "Secret", "Snapshot", "policyName", "dependsOn", "config", "dataSource"),
+        *(
+            "clientConfig",
+            "service",
+            "Secret",
+            "Snapshot",
+            "policyName",
+            "dependsOn",
+            "config",
+            "dataSource",
+            "configMap",
+        ),
     ),
 )
 def object_reference_misspelt(project: Project) -> Iterator[Problem]:

@@ -12,6 +12,8 @@ that resembles a known one, that belongs elsewhere in the object, or that holds 
 level above it, as `podSpec` in a predictor of KServe. The rule `field-of-another-release` reports the
 rest. Pods in objects of unknown kinds are checked in the same way.
 
+The part of a pod that SkyPilot takes, `pod_config` in a task or in its configuration, is checked like a pod.
+
 The configurations of the kubelet, the scheduler and kubeadm are checked, too, in files of their own and in ConfigMaps.
 A scheduler with an unknown field does not start, and a kubelet ignores the field.
 

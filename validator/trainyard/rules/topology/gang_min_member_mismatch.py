@@ -7,8 +7,8 @@ for all its nodes anyway.
 
 In a Job of Volcano the field stands in `spec` and in each task; Volcano rejects a number above the replicas.
 
-The number counts every pod; the MPI launcher may be left out. Elastic jobs, by `elasticPolicy`, a range in `--nnodes`,
-or `--min-np` of Horovod, may start with fewer.
+The number counts every pod; the MPI launcher may be left out, and so may a task of Volcano with `dependsOn`. Elastic
+jobs, by `elasticPolicy`, a range in `--nnodes`, or `--min-np` of Horovod, may start with fewer.
 
 Remove the field, which means all pods, or write their number.
 """
@@ -92,8 +92,8 @@ def _compared(run: Run, roles: tuple[Role, ...], size: int | None, at: Place, fi
 
 
 def _launchers(roles: tuple[Role, ...]) -> int:
-    # An MPI launcher that is created after all workers are ready is not part of the gang.
-    return sum(role.replicas or 0 for role in roles if role.name == "Launcher")
+    # An MPI launcher that is created after all workers are ready is not part of the gang, nor is a task that waits.
+    return sum(role.replicas or 0 for role in roles if role.name == "Launcher" or "dependsOn" in role.tree)
 
 
 def _may_start_smaller(run: Run) -> bool:

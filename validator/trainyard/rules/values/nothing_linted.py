@@ -3,8 +3,8 @@
 A check that looks at no object passes, and in a pipeline that is worse than a failure: the path was misspelt, the
 rendered output was empty, or the values belong to an unknown chart, and from then on every mistake goes through. Each
 file on the command line must therefore contain a Kubernetes object, a configuration of DeepSpeed or Accelerate,
-arguments of Hugging Face's Trainer, or the values of a Trainyard chart, and each folder at least one such file.
-Otherwise the exit code is 3.
+arguments of Hugging Face's Trainer, a task of SkyPilot or dstack, or the values of a Trainyard chart, and each folder
+at least one such file. Otherwise the exit code is 3.
 
 A chart below a named folder is rendered without Helm. If its templates use something that only Helm supports, or if
 the chart refuses its own defaults and has no `ci/*-values.yaml`, the chart was not checked, and this rule reports it.
