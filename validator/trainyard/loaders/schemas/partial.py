@@ -37,7 +37,7 @@ _EXPECTED = pattern(r"(?:.+[-_.])?expected(?:[-_][\w-]+)?\.(?:ya?ml|json)")
 _EXPECTED_IN = pattern(r"(?:^|/)tests?/(?:.+/)?(?:expected(?:[-_][\w-]+)?|fixtures|samples)/")
 _ASSERTED = pattern(rb"^[ \t-]*(?:assert|error):\s+file:[ \t]*['\"]?([\w./-]+)", re.MULTILINE)
 # Kinds that need a selector and containers.
-_SELECTING = frozenset(("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"))
+SELECTING = frozenset(("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"))
 # How many folders above may hold the kustomization of a patch.
 _LEVELS = 2
 _FIXTURES = frozenset(("fixtures", "testdata"))
@@ -53,7 +53,7 @@ def is_partial(document: Document) -> bool:
         return True
     spec = mapping(document.tree, "spec")
     pod = mapping(spec, "template", "spec")
-    if pod and document.tree.get("kind") in _SELECTING and "selector" not in spec and "containers" not in pod:
+    if pod and document.tree.get("kind") in SELECTING and "selector" not in spec and "containers" not in pod:
         # Nobody forgets both.
         return True
     containers = items(pod, "containers")
