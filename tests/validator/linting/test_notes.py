@@ -299,3 +299,13 @@ def test_a_file_whose_name_says_that_it_is_broken_is_no_error(lint: Lint) -> Non
     assert code == 0, out
     assert "note: ./samples/invalid.yaml: not checked: its name says that it is broken" in notes
     assert "HV009" in lint(".", samples__validated=broken)[1]
+
+
+def test_files_of_a_folder_named_broken_are_not_judged_and_say_so(lint: Lint) -> None:
+    """Lessons have such folders. A named file is checked all the same."""
+    pod = POD.replace("image: b", "imagee: b")
+    code, out, notes = lint(".", a=POD, broken__a=pod)
+    assert code == 0, out
+    assert "note: ./broken/a.yaml: not checked: the name of its folder says that it is broken" in notes
+    assert "imagee" in lint("broken/a.yaml")[1]
+    assert "imagee" in lint("broken")[1]

@@ -18,7 +18,7 @@ from trainyard.linting.beside import find_script
 from trainyard.linting.report import Report
 from trainyard.loaders import charts
 from trainyard.loaders.manifests import manifest
-from trainyard.loaders.schemas.partial import is_compared, is_recorded
+from trainyard.loaders.schemas.partial import is_broken_on_purpose, is_compared, is_recorded
 
 if TYPE_CHECKING:
     from trainyard.document.files import File
@@ -35,6 +35,8 @@ FORMATTED = "not checked: a program replaces the words in braces, and only then 
 YTT = "not checked: ytt makes the objects of this file; lint the output of `ytt`"
 
 SOPS = "not checked: sops has encrypted its objects; lint the output of `sops decrypt`"
+
+BROKEN = "not checked: the name of its folder says that it is broken; name the file to check it"
 
 RECORDED = "not checked: JSON below `fixtures` or `testdata` may be a recorded answer; name the file to check it"
 
@@ -67,6 +69,8 @@ def read_input(file: File) -> Reading:
         return Reading(file.source, (document,), (), Text(file.source), file.folder)
     if file.folder is not None and is_compared(file.source.name, file.folder):
         return Reading(file.source, (), (), Text(file.source), file.folder, note=COMPARED)
+    if file.folder is not None and is_broken_on_purpose(file.source.name, file.folder):
+        return Reading(file.source, (), (), Text(file.source), file.folder, note=BROKEN)
     if file.folder is not None and is_recorded(file.source.name):
         return Reading(file.source, (), (), Text(file.source), file.folder, note=RECORDED)
     if file.fault is None and is_format_string(file.source.text):

@@ -40,6 +40,7 @@ _ASSERTED = pattern(rb"^[ \t-]*(?:assert|error):\s+file:[ \t]*['\"]?([\w./-]+)",
 SELECTING = frozenset(("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"))
 # How many folders above may hold the kustomization of a patch.
 _LEVELS = 2
+_BROKEN = frozenset(("broken", "invalid", "malformed"))
 _FIXTURES = frozenset(("fixtures", "testdata"))
 
 
@@ -99,6 +100,11 @@ def is_recorded(path: str) -> bool:
     folder, name = os.path.split(path)
     is_resource = f"{os.sep}src/test/resources{os.sep}" in f"{os.sep}{folder}{os.sep}"
     return name.endswith(".json") and (is_resource or not _FIXTURES.isdisjoint(folder.split(os.sep)))
+
+
+def is_broken_on_purpose(path: str, top: str) -> bool:
+    """True below a folder whose name says that its files are broken, for a lesson or a test."""
+    return not _BROKEN.isdisjoint(os.path.dirname(path.removeprefix(top)).split(os.sep))
 
 
 def is_compared(path: str, top: str) -> bool:
