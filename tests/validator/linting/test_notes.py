@@ -124,12 +124,16 @@ def test_the_expected_output_of_a_test_is_not_judged_and_says_so(lint: Lint, tmp
         "src/test/resources/expected_helm_output",
         "tests/expected",
         "tests/fixtures/policy",
+        "pkg/testdata/b",
+        "fn/test_data",
         "mine/expected",
     ):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "a.yaml").write_text(pod)
     _, out, notes = lint(".", b=POD)
     assert re.findall(r"note: (\S+): not checked: a test compares", notes) == [
+        "./fn/test_data/a.yaml",
+        "./pkg/testdata/b/a.yaml",
         "./src/test/resources/expected_helm_output/a.yaml",
         "./tests/expected/a.yaml",
         "./tests/fixtures/policy/a.yaml",

@@ -34,6 +34,8 @@ _WORDS = ("patch", "overlay", "override", "merge")
 _ASSERTION = pattern(r"(?:(?:[0-9]+-+)?assert|[0-9]+-+errors?)(?:[-_][\w-]+)?\.(?:ya?ml|json)")
 _STEPS = pattern(r"chainsaw-test(?:-[\w-]+)?\.ya?ml")
 _EXPECTED = pattern(r"(?:.+[-_.])?expected(?:[-_][\w-]+)?\.(?:ya?ml|json)")
+# Go ignores folders of this name: what is in them is for tests. Source: cmd/go, "Package lists and patterns".
+_TEST_DATA = pattern(r"(?:^|/)test_?data/(?:.+/)?[^/]+\.ya?ml")
 _EXPECTED_IN = pattern(r"(?:^|/)tests?/(?:.+/)?(?:expected(?:[-_][\w-]+)?|fixtures|samples)/")
 _ASSERTED = pattern(rb"^[ \t-]*(?:assert|error):\s+file:[ \t]*['\"]?([\w./-]+)", re.MULTILINE)
 # Kinds that need a selector and containers.
@@ -112,10 +114,13 @@ def is_compared(path: str, top: str) -> bool:
 
     Assertions of kuttl and Chainsaw have such names, or a test of Chainsaw in their folder names them. Programs that
     write manifests are tested with files of their expected output, and programs that judge objects with fixtures and
-    samples, which a folder of the tests may hold. Folders above `top`, the one that is linted, say nothing.
+    samples, which a folder of the tests may hold, and with `testdata`. Folders above `top`, the one that is linted, say
+    nothing.
     """
     folder, name = os.path.split(path)
-    named = _ASSERTION.fullmatch(name) or _EXPECTED.fullmatch(name) or _EXPECTED_IN.search(path.removeprefix(top))
+    below = path.removeprefix(top)
+    named = _ASSERTION.fullmatch(name) or _EXPECTED.fullmatch(name) or _EXPECTED_IN.search(below)
+    named = named or _TEST_DATA.search(below)
     return named is not None or name in _asserted(folder)
 
 
