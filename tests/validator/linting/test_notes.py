@@ -124,12 +124,16 @@ def test_the_expected_output_of_a_test_is_not_judged_and_says_so(lint: Lint, tmp
         "src/test/resources/expected_helm_output",
         "tests/expected",
         "tests/fixtures/policy",
+        "pkg/testdata/b",
+        "fn/test_data",
         "mine/expected",
     ):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "a.yaml").write_text(pod)
     _, out, notes = lint(".", b=POD)
     assert re.findall(r"note: (\S+): not checked: a test compares", notes) == [
+        "./fn/test_data/a.yaml",
+        "./pkg/testdata/b/a.yaml",
         "./src/test/resources/expected_helm_output/a.yaml",
         "./tests/expected/a.yaml",
         "./tests/fixtures/policy/a.yaml",
@@ -277,3 +281,35 @@ def test_a_backslash_in_a_suite_of_helm_unittest_is_no_error(lint: Lint) -> None
     assert code == 0, out
     assert "note: ./b.yaml: not checked: helm-unittest reads a backslash that YAML refuses: line 7" in notes
     assert "HV009" in lint(".", b=text.replace("asserts:", "expects:"))[1]
+
+
+def test_objects_that_sops_has_encrypted_are_not_judged_and_say_so(lint: Lint) -> None:
+    """Others of the file are, and so is a Secret with encrypted data alone."""
+    sealed = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n"
+    sealed += "  replicas: ENC[AES256_GCM,data:2g==,iv:ZLGQ,tag:waYe,type:int]\n"
+    store = "sops: {mac: 'ENC[AES256_GCM,data:8p1Uh57M,type:str]', version: 3.7.1}\n"
+    owned = "apiVersion: v1\nkind: Secret\nmetadatas: {name: a}\ndata: {a: 'ENC[AES256_GCM,data:2g==,type:str]'}\n"
+    code, out, notes = lint(".", a=POD, b=f"{sealed}{store}---\n{POD}")
+    assert code == 0, out
+    assert "note: ./b.yaml: not checked: sops has encrypted its objects" in notes
+    assert "imagee" in lint(".", b=f"{sealed}{store}---\n{POD.replace('image: b', 'imagee: b')}")[1]
+    assert "metadatas" in lint(".", b=owned + store)[1]
+    assert "SM003" in lint(".", b=sealed)[1]
+
+
+def test_a_file_whose_name_says_that_it_is_broken_is_no_error(lint: Lint) -> None:
+    broken = "apiVersion: v1\nkind: Pod\nmetadata:\n  annotations:NLB\n  name: a\n"
+    code, out, notes = lint(".", a=POD, samples__invalid=broken)
+    assert code == 0, out
+    assert "note: ./samples/invalid.yaml: not checked: its name says that it is broken" in notes
+    assert "HV009" in lint(".", samples__validated=broken)[1]
+
+
+def test_files_of_a_folder_named_broken_are_not_judged_and_say_so(lint: Lint) -> None:
+    """Lessons have such folders. A named file is checked all the same."""
+    pod = POD.replace("image: b", "imagee: b")
+    code, out, notes = lint(".", a=POD, broken__a=pod)
+    assert code == 0, out
+    assert "note: ./broken/a.yaml: not checked: the name of its folder says that it is broken" in notes
+    assert "imagee" in lint("broken/a.yaml")[1]
+    assert "imagee" in lint("broken")[1]

@@ -34,6 +34,10 @@ _SHELL = frozenset(
 )
 # Source: carvel.dev/ytt/docs/v0.50.x/lang: directives, and annotations with the name of a module.
 _YTT = pattern(r"(?m)(?:^|\s)#@(?:overlay/|schema/|data/values| (?:load\(|def |if |if/|for |end$|data\.values))")
+# Source: getsops/sops aes/cipher.go: Encrypt.
+ENCRYPTED = "ENC[AES256_GCM,"
+# The fields of data, and the one in which sops keeps what it needs.
+_DATA = ("data", "stringData", "sops")
 _ANY = pattern(r"\$\{trialParameters\.[^}]*\}|\{\{.*?\}\}|\$<[^<>\n]*>\$")
 
 
@@ -55,6 +59,20 @@ def is_word_in_braces(value: Any) -> bool:
 def is_ytt(text: str) -> bool:
     """True for a template or an overlay of ytt, whose directives are comments: without them it is another object."""
     return "#@" in text and _YTT.search(text) is not None
+
+
+def is_encrypted(tree: Any) -> bool:
+    """True for an object with values that sops has encrypted, apart from those of a Secret or a ConfigMap."""
+    if not isinstance(tree, dict) or not isinstance(tree.get("sops"), dict):
+        return False
+    return any(_has_encrypted(value) for field, value in tree.items() if field not in _DATA)
+
+
+def _has_encrypted(value: Any) -> bool:
+    if isinstance(value, str):
+        return value.startswith(ENCRYPTED)
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(map(_has_encrypted, parts))
 
 
 def has_parameter(text: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from trainyard.document import fast_yaml, reading
 from trainyard.document.document import Document, TextDocument
-from trainyard.document.placeholders import is_format_string, is_ytt
+from trainyard.document.placeholders import ENCRYPTED, is_encrypted, is_format_string, is_ytt
 from trainyard.document.source import SCRIPTS, Source
 from trainyard.document.text import Text
 from trainyard.engine.finding import Finding
@@ -18,7 +18,7 @@ from trainyard.linting.beside import find_script
 from trainyard.linting.report import Report
 from trainyard.loaders import charts
 from trainyard.loaders.manifests import manifest
-from trainyard.loaders.schemas.partial import is_compared, is_recorded
+from trainyard.loaders.schemas.partial import is_broken_on_purpose, is_compared, is_recorded
 
 if TYPE_CHECKING:
     from trainyard.document.files import File
@@ -33,6 +33,10 @@ COMPARED = "not checked: a test compares its objects with others, and nothing cr
 FORMATTED = "not checked: a program replaces the words in braces, and only then it is an object"
 
 YTT = "not checked: ytt makes the objects of this file; lint the output of `ytt`"
+
+SOPS = "not checked: sops has encrypted its objects; lint the output of `sops decrypt`"
+
+BROKEN = "not checked: the name of its folder says that it is broken; name the file to check it"
 
 RECORDED = "not checked: JSON below `fixtures` or `testdata` may be a recorded answer; name the file to check it"
 
@@ -65,6 +69,8 @@ def read_input(file: File) -> Reading:
         return Reading(file.source, (document,), (), Text(file.source), file.folder)
     if file.folder is not None and is_compared(file.source.name, file.folder):
         return Reading(file.source, (), (), Text(file.source), file.folder, note=COMPARED)
+    if file.folder is not None and is_broken_on_purpose(file.source.name, file.folder):
+        return Reading(file.source, (), (), Text(file.source), file.folder, note=BROKEN)
     if file.folder is not None and is_recorded(file.source.name):
         return Reading(file.source, (), (), Text(file.source), file.folder, note=RECORDED)
     if file.fault is None and is_format_string(file.source.text):
@@ -73,14 +79,22 @@ def read_input(file: File) -> Reading:
         return Reading(file.source, (), (), Text(file.source), file.folder, note=YTT)
     documents = fast_yaml.read_plain(file.source) if file.fault is None else None
     if documents is not None:
-        return Reading(file.source, tuple(documents), (), Text(file.source), file.folder)
+        return _opened(Reading(file.source, tuple(documents), (), Text(file.source), file.folder))
     found = read_file(file)
     if not found.broken:
-        return found
+        return _opened(found)
     from trainyard.linting import foreign
 
     reason = foreign.reason(found)
     return found if reason is None else found._replace(documents=(), broken=(), note=reason)
+
+
+def _opened(found: Reading) -> Reading:
+    """Returns a reading without the objects that are encrypted."""
+    if ENCRYPTED not in found.source.text:
+        return found
+    kept = tuple(document for document in found.documents if not is_encrypted(document.tree))
+    return found if len(kept) == len(found.documents) else found._replace(documents=kept, note=SOPS)
 
 
 def lint(

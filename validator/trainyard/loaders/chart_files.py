@@ -43,6 +43,12 @@ def chart_files(folder: str) -> ChartFiles:
     return ChartFiles(path, tuple(sorted(path.glob(_SCENARIOS))))
 
 
+def is_scenario(name: str) -> bool:
+    """True for a file of values by which a chart's own tests render it."""
+    folder, file = os.path.split(name)
+    return file.endswith("-values.yaml") and os.path.basename(folder) == "ci"
+
+
 def is_library(folder: Path) -> bool:
     """True for a chart that only helps others and renders nothing itself."""
     text = (folder / ABOUT).read_text("utf-8", "replace")
@@ -57,7 +63,7 @@ def owner(name: str) -> str | None:
     parent, file = os.path.split(name)
     if file == VALUES and _is_chart(parent):
         return parent
-    if file.endswith("-values.yaml") and os.path.basename(parent) == "ci" and _is_chart(os.path.dirname(parent)):
+    if is_scenario(name) and _is_chart(os.path.dirname(parent)):
         return os.path.dirname(parent)
     while parent and os.path.basename(parent):
         parent, folder = os.path.split(parent)

@@ -47,7 +47,7 @@ class Queue(NamedTuple):
 
 
 def queue_of(run: Run, project: Project) -> Queue | None:
-    """Returns the ClusterQueue that a run waits in; None if the files do not show it."""
+    """Returns the ClusterQueue that a run waits in; None if the files do not show it, or not its resources."""
     name = run.labels.get(QUEUE)
     if not isinstance(name, str) or not name:
         return None
@@ -56,8 +56,11 @@ def queue_of(run: Run, project: Project) -> Queue | None:
     if local is None or not _is_meant(run, local):
         return None
     known = everywhere(project, "ClusterQueue", text(local.tree, "spec", "clusterQueue"))
-    queue = _only(nearest(((one, one.at) for one in known), local.at))
-    return _loaded(queue) if queue is not None else None
+    found = _only(nearest(((one, one.at) for one in known), local.at))
+    queue = _loaded(found) if found is not None else None
+    # `${GPU_RESOURCE}` stands for any resource.
+    is_filled = queue is not None and any("{" in name for group in queue.groups for name in group.resources)
+    return None if is_filled else queue
 
 
 def _is_meant(run: Run, local: Known) -> bool:

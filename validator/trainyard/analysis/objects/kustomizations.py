@@ -24,6 +24,8 @@ _OPAQUE = (
     "components", "helmCharts", "helmChartInflationGenerator", "generators", "transformers", "configMapGenerator",
     "secretGenerator", "replacements", "openapi", "configurations", "vars", "crds",
 )  # fmt: skip
+# Options of a patch that may give an object another name or kind: the patches after it find the object by both.
+_RENAMING = ("allowNameChange", "allowKindChange")
 _DEEPEST = 8
 # More steps in all take longer than a linter may; a step reads an object or compares it with a patch.
 _MOST = 50_000
@@ -153,6 +155,8 @@ class _Tree:
         document = self._kustomization(path)
         tree = document.tree if document is not None else None
         if not isinstance(tree, dict) or depth > _DEEPEST or any(tree.get(field) for field in _OPAQUE):
+            return None
+        if any(mapping(patch, "options").get(option) for patch in items(tree, "patches") for option in _RENAMING):
             return None
         found: list[Named] = []
         for entry in (*items(tree, "resources"), *items(tree, "bases")):

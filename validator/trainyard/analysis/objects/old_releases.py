@@ -30,6 +30,7 @@ _MANY = 5
 _SHARE = 4
 # A copy of a release of a program is named after it, or after the version of the API.
 _RELEASE = pattern(r"(?:^|[-_.])v?\d+\.\d+(?:\.\d+)*(?=[-_.]|$)|v\d+(?:alpha|beta)\d+")
+_COPY = pattern(r"(?:^|[-_])v?\d+\.\d+\.\d+(?=[-_.]|$)")
 # The name of NVIDIA's GPUs before device plugins.
 OLD_GPU = "alpha.kubernetes.io/nvidia-gpu"
 # Versions of the API before 1.0.
@@ -78,7 +79,9 @@ class FilesOfRelease:
         is_possible = not self.gone or self.came < self.gone
         is_named = _RELEASE.search(self.path.rpartition("/")[2]) is not None
         least = 1 if is_named or self._has_old_gpus else _MANY
-        return len(self.misfits) >= least and is_possible and current * _SHARE <= len(self.misfits)
+        # A copy of a release may have old and new objects, as long as one release of Kubernetes serves all of them.
+        are_few = current * _SHARE <= len(self.misfits) or _COPY.search(self.path.rpartition("/")[2]) is not None
+        return len(self.misfits) >= least and is_possible and are_few
 
 
 def of_old_release(project: Project) -> tuple[FilesOfRelease, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainyard.loaders.schemas.partial import CHANGES, is_patched
+from trainyard.loaders.schemas.partial import CHANGES, SELECTING, is_patched
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project
 
@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 def is_patch(pod: Pod) -> bool:
     """True if a container has no image: another file has it, as in a patch of a kustomization."""
     return any("image" not in container.tree for container in pod.containers)
+
+
+def is_base(run: Run | None) -> bool:
+    """True if the workload needs a selector and has none: kustomizations in other folders complete it."""
+    return run is not None and run.kind in SELECTING and "selector" not in run.spec
 
 
 def may_be_patched(at: Place, run: Run | None, project: Project, *names: str) -> bool:

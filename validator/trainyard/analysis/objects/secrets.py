@@ -10,7 +10,7 @@ from trainyard.startup import pattern
 TOKEN_NAMES = pattern(r"(?i)(^|[_.-])(token|api[_-]?key|access[_-]?key(_id)?|secret[_-]?key)$")
 # Words that a person or a tool replaces before the Secret is created.
 PLACEHOLDER = pattern(
-    r"(?i)\{\{|[$#]\{|\A\$[A-Z_]\w*\Z|\A(?:__\w+__|%\w+%|@+\w+@+)\Z|\A(?:op://|ref\+|\(\()|[<>\[\]*]|\.\.\.|base64|your|replace|change|example|placeholder|x{4,}|todo"
+    r"(?i)\{\{|[$#]\{|\A\$[A-Z_]\w*\Z|\A(?:__\w+__|%\w+%|@+\w+@+)\Z|\A(?:op://|ref[:+]|\(\()|[<>\[\]*]|\.\.\.|base64|your|replace|change|example|placeholder|x{4,}|todo"
     r"|\A(?-i:[A-Z]+(?:_[A-Z]+)+)\Z"
 )
 

@@ -22,7 +22,7 @@ USER = pattern(r"USER(?:NAME)?$", re.IGNORECASE)
 OTHER = pattern(
     r"(?:^|_)(?:PAD|EOS|BOS|UNK|MASK|SEP|CLS|STOP|IMAGE|SPECIAL|START|END|PER|MAX|MIN|NEXT|CLUSTER|DISCOVERY)_TOKEN$"
 )
-REFERENCE = pattern(r"[/~<{\[]|file:|secret:|vault:", re.IGNORECASE)
+REFERENCE = pattern(r"[/~<{\[]|file:|secret:|vault:|ref[:+]|op://|env:", re.IGNORECASE)
 PLACEHOLDER = pattern(
     r".*(?:\$|your|insert|change[-_ ]?(?:me|it|this)|replace|placeholder|dummy|redacted|xxx|\*\*\*|todo|\.\.\."
     r"|\bdemo[-_]|(?:test|testing|dev|demo|example|local)[-_ ]?only|not[-_ ]?(?:for[-_ ]?prod|(?:a[-_ ]?)?secret)"

@@ -43,3 +43,8 @@ SUBRESOURCES: dict[str, tuple[str, ...]] = {
     "ingresses": _STATUS,
     "networkpolicies": _STATUS,
 }  # fmt: skip
+
+# Roles that every cluster has for users, and the label that adds the rules of another role to one of these.
+# Source: kubernetes.io/docs/reference/access-authn-authz/rbac: user-facing roles, aggregated ClusterRoles.
+USER_ROLES = ("cluster-admin", "admin", "edit", "view")
+AGGREGATES = "rbac.authorization.k8s.io/aggregate-to-"

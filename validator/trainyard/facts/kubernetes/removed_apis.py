@@ -1,7 +1,8 @@
 """API versions that Kubernetes and the Kubeflow operators served once, with the release that dropped them.
 
-Sources: kubernetes.io/docs/reference/using-api/deprecation-guide; kubeflow/training-operator v1.9.3 pkg/apis and
-kubeflow/mpi-operator v0.8.0 pkg/apis hold kubeflow.org/v1 and v2beta1 alone.
+Sources: kubernetes.io/docs/reference/using-api/deprecation-guide; kubernetes/kubernetes pull 104248;
+kubeflow/training-operator v1.9.3 pkg/apis and kubeflow/mpi-operator v0.8.0 pkg/apis hold kubeflow.org/v1 and v2beta1
+alone.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ REMOVED: dict[tuple[str, str], tuple[str, str]] = {
     ("coordination.k8s.io/v1beta1", "Lease"): ("1.22", "coordination.k8s.io/v1"),
     ("networking.k8s.io/v1beta1", "Ingress"): ("1.22", "networking.k8s.io/v1"),
     ("networking.k8s.io/v1beta1", "IngressClass"): ("1.22", "networking.k8s.io/v1"),
+    ("rbac.authorization.k8s.io/v1alpha1", ""): ("1.23", "rbac.authorization.k8s.io/v1"),
     ("rbac.authorization.k8s.io/v1beta1", ""): ("1.22", "rbac.authorization.k8s.io/v1"),
+    ("scheduling.k8s.io/v1alpha1", "PriorityClass"): ("1.23", "scheduling.k8s.io/v1"),
     ("scheduling.k8s.io/v1beta1", "PriorityClass"): ("1.22", "scheduling.k8s.io/v1"),
     ("storage.k8s.io/v1beta1", "CSIDriver"): ("1.22", "storage.k8s.io/v1"),
     ("storage.k8s.io/v1beta1", "CSINode"): ("1.22", "storage.k8s.io/v1"),

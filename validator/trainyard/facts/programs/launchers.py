@@ -193,7 +193,7 @@ ALL = (
 BY_NAME = {launcher.name: launcher for launcher in ALL}
 MPI_LAUNCHERS = tuple(launcher.name for launcher in ALL if launcher.is_mpi)
 # Many options of mpirun have values, so only such a word is certain to be the program that it starts.
-MPI_PROGRAM = pattern(r"(?:[^=]*/)?(?:python[\d.]*|bash|sh|\w+_perf)|[^=]+\.(?:py|sh)")
+MPI_PROGRAM = pattern(r"(?:[^=]*/)?(?:python[\d.]*|bash|sh|\w+_perf)|[^=]+\.(?:py|sh)|(?:/[\w.+-]+)*/s?bin/[\w.+-]+")
 
 # Programs whose arguments only name a launcher, and words before the name of a package.
 _NAMING = frozenset(

@@ -28,6 +28,9 @@ CONFIGURATIONS = (*OF_KUBERNETES, "kubeproxy.config.k8s.io/")
 _RELEASES = ("Application", "HelmRelease")
 _MANAGER = "managerConfig"
 RESOURCE_NAME = "k8s.v1.cni.cncf.io/resourceName"
+# kustomize and kpt read such an object, and give it to no cluster.
+# Source: kubernetes-sigs/kustomize api/internal/konfig: IgnoredByKustomizeAnnotation; cmd/config docs, local-config.
+_LOCAL = "config.kubernetes.io/local-config"
 
 
 def load_project(documents: Iterable[Document], find_script: FindScript | None = None) -> Project:
@@ -74,6 +77,8 @@ def _wrapped(
     tree: dict[str, Any], at: Place, unread: list[Place], wrapper: Resource | None = None
 ) -> Iterator[Resource]:
     """Yields an object and those that it wraps, and adds the texts of objects that cannot be read."""
+    if mapping(tree, "metadata", "annotations").get(_LOCAL) == "true":
+        return
     resource = _resource(tree, at, wrapper)
     yield resource
     if resource.kind == "ConfigMap":

@@ -14,7 +14,8 @@ from trainyard.document.upwards import folders_of
 if TYPE_CHECKING:
     from trainyard.document.source import Source
 
-_RELEASE = re.compile(r"v?([0-9]+(?:\.[0-9]+)+)")
+# A candidate for a release counts as the release.
+_RELEASE = re.compile(r"v?([0-9]+(?:\.[0-9]+)+)(?:-?(?:rc|alpha|beta)[.-]?[0-9]*)?")
 
 
 def is_of_former_release(source: Source) -> bool:

@@ -34,12 +34,15 @@ _WORDS = ("patch", "overlay", "override", "merge")
 _ASSERTION = pattern(r"(?:(?:[0-9]+-+)?assert|[0-9]+-+errors?)(?:[-_][\w-]+)?\.(?:ya?ml|json)")
 _STEPS = pattern(r"chainsaw-test(?:-[\w-]+)?\.ya?ml")
 _EXPECTED = pattern(r"(?:.+[-_.])?expected(?:[-_][\w-]+)?\.(?:ya?ml|json)")
+# Go ignores folders of this name: what is in them is for tests. Source: cmd/go, "Package lists and patterns".
+_TEST_DATA = pattern(r"(?:^|/)test_?data/(?:.+/)?[^/]+\.ya?ml")
 _EXPECTED_IN = pattern(r"(?:^|/)tests?/(?:.+/)?(?:expected(?:[-_][\w-]+)?|fixtures|samples)/")
 _ASSERTED = pattern(rb"^[ \t-]*(?:assert|error):\s+file:[ \t]*['\"]?([\w./-]+)", re.MULTILINE)
 # Kinds that need a selector and containers.
-_SELECTING = frozenset(("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"))
+SELECTING = frozenset(("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"))
 # How many folders above may hold the kustomization of a patch.
 _LEVELS = 2
+_BROKEN = frozenset(("broken", "invalid", "malformed"))
 _FIXTURES = frozenset(("fixtures", "testdata"))
 
 
@@ -53,7 +56,7 @@ def is_partial(document: Document) -> bool:
         return True
     spec = mapping(document.tree, "spec")
     pod = mapping(spec, "template", "spec")
-    if pod and document.tree.get("kind") in _SELECTING and "selector" not in spec and "containers" not in pod:
+    if pod and document.tree.get("kind") in SELECTING and "selector" not in spec and "containers" not in pod:
         # Nobody forgets both.
         return True
     containers = items(pod, "containers")
@@ -101,15 +104,23 @@ def is_recorded(path: str) -> bool:
     return name.endswith(".json") and (is_resource or not _FIXTURES.isdisjoint(folder.split(os.sep)))
 
 
+def is_broken_on_purpose(path: str, top: str) -> bool:
+    """True below a folder whose name says that its files are broken, for a lesson or a test."""
+    return not _BROKEN.isdisjoint(os.path.dirname(path.removeprefix(top)).split(os.sep))
+
+
 def is_compared(path: str, top: str) -> bool:
     """True if a test compares the whole file with what it finds, and nothing creates the objects in it.
 
     Assertions of kuttl and Chainsaw have such names, or a test of Chainsaw in their folder names them. Programs that
     write manifests are tested with files of their expected output, and programs that judge objects with fixtures and
-    samples, which a folder of the tests may hold. Folders above `top`, the one that is linted, say nothing.
+    samples, which a folder of the tests may hold, and with `testdata`. Folders above `top`, the one that is linted, say
+    nothing.
     """
     folder, name = os.path.split(path)
-    named = _ASSERTION.fullmatch(name) or _EXPECTED.fullmatch(name) or _EXPECTED_IN.search(path.removeprefix(top))
+    below = path.removeprefix(top)
+    named = _ASSERTION.fullmatch(name) or _EXPECTED.fullmatch(name) or _EXPECTED_IN.search(below)
+    named = named or _TEST_DATA.search(below)
     return named is not None or name in _asserted(folder)
 
 

@@ -4,7 +4,8 @@ Kueue counts the requests of the pods, CPU and memory included, and gives each t
 ClusterQueue covers. A pod without such requests uses no quota and gets no flavor: any number of jobs run at once, on
 any node, because the node selector of the flavor is not added either.
 
-The rule follows the label `kueue.x-k8s.io/queue-name` to the LocalQueue and the ClusterQueue in the files.
+The rule follows the label `kueue.x-k8s.io/queue-name` to the LocalQueue and the ClusterQueue in the files. It leaves
+out pods with claims for devices, which Kueue counts under names of its configuration (`deviceClassMappings`).
 
 State requests for CPU and memory in the containers, and the accelerators.
 """
@@ -44,6 +45,9 @@ def queue_ignores_job(run: Run, context: Context) -> Iterator[Problem]:
         return
     covered = {name for group in queue.groups for name in group.resources}
     for role in run.roles:
+        # The configuration of Kueue gives claims for devices the name of a resource, which may be any of these.
+        if role.pod.tree.get("resourceClaims"):
+            continue
         if role.pod.containers and role.replicas and not _requested(role) & covered and _PODS not in covered:
             yield Problem(
                 role.pod.containers[0].at.child("resources"),
@@ -59,5 +63,5 @@ def _requested(role: Role) -> set[str]:
     found = {name for one in (*pod.containers, *pod.init_containers) for name in of_container(one)}
     whole = mapping(pod.tree, "resources")
     found.update(name for field in ("requests", "limits") for name in mapping(whole, field))
-    # Claims for devices, and classes of runtimes with an overhead, count as well.
-    return found | ({"cpu", "memory"} if pod.tree.get("resourceClaims") or pod.tree.get("runtimeClassName") else set())
+    # Classes of runtimes with an overhead count as well.
+    return found | ({"cpu", "memory"} if pod.tree.get("runtimeClassName") else set())

@@ -5,8 +5,8 @@ A patch without a `target` changes the object of its own kind, name and namespac
 patch without one does not change an object that has one. A `target` that selects nothing is silently ignored.
 
 The rule applies if all resources of the kustomization are in the files: folders and files, and neither URLs nor charts,
-components, transformers or generators. It skips a folder to which a Kustomization of Flux adds components. Names and
-namespaces that a kustomization sets are known.
+components, transformers, generators or patches that may change names. It skips a folder to which a Kustomization of
+Flux adds components. Names and namespaces that a kustomization sets are known.
 
 Write the kind, the name and the namespace of the object as its own file has them.
 """

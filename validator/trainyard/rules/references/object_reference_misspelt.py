@@ -9,7 +9,8 @@ queues and flavors of Kueue, runtimes, workers of Slurm, workflows, monitors, so
 applies if the names differ in a few characters, the defined object is in the same file or folder, and nothing else
 refers to it in this way. A name may also lack words or a number of the other one, if the file defines a single object
 of this kind: an autoscaler of `inference` beside the Deployment `inference-web`. Names that an operator may use for
-what it creates are left out. Pods are the subject of another rule.
+what it creates are left out, and so are the roles of Kubernetes and those that are added to another role. Pods are the
+subject of another rule.
 
 Write the same name in both places.
 """
@@ -24,21 +25,24 @@ from trainyard.analysis.objects.known_objects import Known, everywhere, is_known
 from trainyard.analysis.objects.makers import may_be_made
 from trainyard.analysis.objects.object_references import ObjectReference, object_references
 from trainyard.document.document import SetValue
+from trainyard.document.lookup import mapping
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import closest_match
+from trainyard.facts.kubernetes.rbac import AGGREGATES, USER_ROLES
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project
 
 # A higher ratio than that of suggestions: `data-a` and `data-b` are two objects.
 RATIO = 0.85
 # Kinds of objects that users define themselves, beside what refers to them. A Secret or a Gateway is often elsewhere.
+_ROLE = "ClusterRole"
 _OF_USERS = (
     "Service",
     "Deployment",
     "StatefulSet",
     "ServiceAccount",
     "Role",
-    "ClusterRole",
+    _ROLE,
     "PersistentVolume",
     "ConfigMap",
 )
@@ -74,9 +78,10 @@ def object_reference_misspelt(project: Project) -> Iterator[Problem]:
     found = object_references(project)
     used = {(one.field, one.kind, one.name) for one in found}
     for one in found:
-        if is_known(project, one.kind, one.name):
+        if is_known(project, one.kind, one.name) or (one.kind == _ROLE and one.name in USER_ROLES):
             continue
         unused = [name for name in names(project, one.kind) if (one.field, one.kind, name) not in used]
+        unused = [name for name in unused if one.kind != _ROLE or not _is_aggregated(name, project)]
         near = closest_match(one.name, sorted(unused), RATIO)
         known = everywhere(project, one.kind, near) if near is not None else []
         if near is None or _is_numbered(one.name, near) or len(known) != 1:
@@ -90,6 +95,12 @@ def object_reference_misspelt(project: Project) -> Iterator[Problem]:
             (SetValue(one.at, known[0].name),),
             ((known[0].at.child("metadata", "name"), "the unused one"),),
         )
+
+
+def _is_aggregated(name: str, project: Project) -> bool:
+    """True for a role whose rules another role gets."""
+    labels = [mapping(one.tree, "metadata", "labels") for one in everywhere(project, _ROLE, name)]
+    return any(str(label).startswith(AGGREGATES) for one in labels for label in one)
 
 
 def _only_one(one: ObjectReference, unused: list[str], project: Project) -> Known | None:

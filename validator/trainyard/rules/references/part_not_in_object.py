@@ -6,7 +6,8 @@ written. A route is not attached to a listener that its Gateway lacks. A trigger
 key of the Secret fail. Argo refuses a workflow with "template reference ... not found".
 
 The rule applies if the files define the object, and each object of its kind and name lacks the part. Containers that
-a webhook may add are reported only if the pod has one with a similar name.
+a webhook may add are reported only if the pod has one with a similar name. Values by which the tests of a chart render
+it are left out.
 
 Write a part that the object has.
 """
@@ -19,8 +20,11 @@ from trainyard.analysis.objects.known_objects import everywhere, fitting
 from trainyard.analysis.objects.makers import is_named_by_operator
 from trainyard.analysis.objects.object_parts import DATA, PartReference, part_references, parts_of
 from trainyard.analysis.objects.patches import may_be_patched
+from trainyard.document.document import Document
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
+from trainyard.loaders.chart_files import is_scenario
+from trainyard.loaders.origins import RenderedDocument
 from trainyard.model.run import Project
 
 _NEAR = 0.6
@@ -58,6 +62,8 @@ def part_not_in_object(project: Project) -> Iterator[Problem]:
     done: set[tuple[str, str, str, str]] = set()
     found: dict[tuple[str, str], list[tuple[PartReference, Problem]]] = {}
     for one in part_references(project):
+        if _is_of_scenario(one.at.document):
+            continue
         key = one.field.target, one.name, one.part, one.at.document.source.name
         if key not in done and one.part not in _ELSEWHERE:
             done.add(key)
@@ -68,6 +74,11 @@ def part_not_in_object(project: Project) -> Iterator[Problem]:
             # Files of many examples in one folder use a name for objects of their own.
             if len(files) <= _FEW or problem.related[0][0].document.source is one.at.document.source:
                 yield problem
+
+
+def _is_of_scenario(document: Document) -> bool:
+    """True for an object that a chart renders with values of its own tests."""
+    return isinstance(document, RenderedDocument) and is_scenario(document.layers.files[-1].source.name)
 
 
 def _problems(one: PartReference, project: Project) -> Iterator[Problem]:

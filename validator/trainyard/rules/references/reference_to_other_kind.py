@@ -25,6 +25,7 @@ from trainyard.analysis.objects.references import Reference, references
 from trainyard.document.lookup import items, text
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts.jobs.training_runtimes import SHIPPED
+from trainyard.facts.kubernetes.rbac import USER_ROLES
 from trainyard.model.run import Project, Run
 
 _PAIRS = (
@@ -48,8 +49,6 @@ _CLAIMS = (("resourceClaimName", "ResourceClaim"), ("resourceClaimTemplateName",
 # A reference of this kind falls back to the other one.
 _EITHER = ("InferenceService spec.predictor.model.runtime",)
 _MADE = ("Secret", "ConfigMap")
-# Every cluster has these, and those of its operators.
-_BUILT_IN = ("cluster-admin", "admin", "edit", "view")
 
 
 @rule(
@@ -73,7 +72,7 @@ def reference_to_other_kind(project: Project) -> Iterator[Problem]:
     done: set[tuple[str, str]] = set()
     for one in found:
         kind = _OTHER.get(one.kind)
-        if kind is None or one.optional or (one.kind, one.name) in done or one.name in (*SHIPPED, *_BUILT_IN):
+        if kind is None or one.optional or (one.kind, one.name) in done or one.name in (*SHIPPED, *USER_ROLES):
             continue
         if ((kind, one.name) in used and kind not in _NEVER) or is_known(project, one.kind, one.name):
             continue

@@ -5,7 +5,8 @@ port 80, although the container listens at 8080.
 
 `containerPort` is only a note, and programs listen on ports that nobody lists. Therefore, the rule looks at pods with
 one container, if the Service sends to none of its listed ports, and neither commands nor variables nor probes name the
-port of the Service, which is not the usual one of a server such as nginx either. A Service that sends to several ports,
+port of the Service, which is not the usual one of a server such as nginx either, and no other pod with the same image
+lists it. A Service that sends to several ports,
 and one beside another that sends to the listed port, are left alone. It says nothing of a list with several ports or
 with ports of metrics alone, unless the Service is for metrics too, of ports for metrics if the container lists none, of
 webhooks at 9443, and of Envoy and Istio, whose ports come from a control plane.
@@ -87,6 +88,7 @@ def service_port_without_container(resource: Resource, context: Context) -> Iter
             and not {number, number - 10_000} & {*listed, _WEBHOOK}
             and not _is_named(number, container)
             and not _is_usual(number, container)
+            and (container.image, number) not in _listed.of(context.project)
         ):
             yield Problem(
                 resource.at.child("spec", "ports", index, field),
@@ -139,6 +141,18 @@ def _find_numbers(container: Container) -> frozenset[str]:
     return frozenset(number for one in every for number in _NUMBER.findall(one))
 
 
+def _find_listed(project: Project) -> frozenset[tuple[str | None, Any]]:
+    """Returns the ports that any pod lists for its images."""
+    return frozenset(
+        (one.image, port.get("containerPort"))
+        for run in project.runs
+        for role in run.roles
+        for one in role.pod.containers
+        for port in map(mapping, items(one.tree, "ports"))
+    )
+
+
 # Each Service asks: reading all Services, or a script, for each would take quadratic time.
 _served: LastIndex[Project, frozenset[tuple[int, Any]]] = LastIndex(_find_served)
+_listed: LastIndex[Project, frozenset[tuple[str | None, Any]]] = LastIndex(_find_listed)
 _numbers: LastIndex[Container, frozenset[str]] = LastIndex(_find_numbers)

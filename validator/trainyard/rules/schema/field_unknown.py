@@ -18,7 +18,7 @@ The configurations of the kubelet, the scheduler and kubeadm are checked, too, i
 A scheduler with an unknown field does not start, and a kubelet ignores the field.
 
 A place that a more specific rule reports is not reported again, and neither is a file with the name of a patch that no
-kustomization names.
+kustomization names, nor the `source` of a claim in a file for Kubernetes before 1.31, which had it.
 
 Correct the name, or move the field to the place that the message names.
 """
@@ -28,10 +28,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from trainyard.analysis.objects.old_releases import lies_in_old_release
 from trainyard.document.document import Place, Rename
-from trainyard.engine.rule import Problem, rule
+from trainyard.engine.rule import Context, Problem, rule
 from trainyard.loaders.schemas.partial import is_built_by_kustomize, is_named_patch, is_unused_patch
 from trainyard.model.run import Misfit
+
+# Source: kubernetes v1.30.0 and v1.31.0 staging/src/k8s.io/api/core/v1/types.go: PodResourceClaim.
+_CLAIM = ("resourceClaims", "source")
 
 
 @rule(
@@ -49,12 +53,13 @@ from trainyard.model.run import Misfit
     ),
     fix="unsafe",
 )
-def field_unknown(misfit: Misfit) -> Iterator[Problem]:
+def field_unknown(misfit: Misfit, context: Context) -> Iterator[Problem]:
     """Report a field that the type does not have."""
     if (
         misfit.fault == "unknown field"
         and not is_unused_patch(misfit.at.document.source.name)
         and not _is_void(misfit.at)
+        and not (misfit.at.path[-3::2] == _CLAIM and lies_in_old_release(misfit.at, context.project))
     ):
         edits = (Rename(misfit.at, misfit.name),) if misfit.name is not None else ()
         yield Problem(misfit.at, misfit.message, misfit.help, edits)

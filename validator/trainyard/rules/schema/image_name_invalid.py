@@ -5,7 +5,8 @@ as `https://`, two tags, or a tag with another character than letters, digits, `
 `1.4.0+cu128` is no tag. The digest of an image is `sha256:` with 64 hexadecimal digits in small letters: a shortened
 one, or a word that was not replaced, is refused too. No container starts, and a job neither fails nor ends.
 
-The rule leaves out names with a parameter, or with a part that stands for another, such as `YOUR-PROJECT`.
+The rule leaves out names with a parameter, or with a part that stands for another, such as `YOUR-PROJECT`, and packages
+of Go that `ko` builds and replaces (`ko://`).
 
 Write the name as the registry shows it.
 """
@@ -20,6 +21,8 @@ from trainyard.model.run import Pod
 from trainyard.startup import pattern
 
 _PLAIN = pattern(r"[A-Za-z0-9_.:/@+-]+")
+# Source: ko.build, "Kubernetes Integration".
+_OF_KO = "ko://"
 _SCHEME = pattern(r"[a-z][a-z0-9+.-]*://")
 _TAG = pattern(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 # `IMAGE`, `YourImage` and `myImage` stand for names that are written later.
@@ -55,6 +58,8 @@ def image_name_invalid(pod: Pod, context: Context) -> Iterator[Problem]:
 def _fault(image: str) -> tuple[str, str] | None:
     """Returns what is wrong with the name of an image, and the remedy."""
     if not _PLAIN.fullmatch(image):
+        return None
+    if image.startswith(_OF_KO):
         return None
     if found := _SCHEME.match(image):
         return f"begins with `{found[0]}`", f"write `{image[found.end() :]}`"

@@ -19,12 +19,11 @@ from collections.abc import Iterator
 
 from trainyard.analysis.admission.constraints import DNS_1123, LABEL, is_known, refused
 from trainyard.analysis.admission.tables import rows_of
-from trainyard.document.lookup import text
 from trainyard.engine.rule import Problem, rule
 from trainyard.loaders.schemas.partial import is_assertion, is_named_patch, is_partial
 from trainyard.model.run import Resource
 
-_OF_KUSTOMIZE, _LOCAL = "builtin", "config.kubernetes.io/local-config"
+_OF_KUSTOMIZE = "builtin"
 
 
 @rule(
@@ -60,10 +59,10 @@ def object_refused(resource: Resource) -> Iterator[Problem]:
 def _outside(resource: Resource) -> Iterator[Problem]:
     """Yields the namespace of an object of any kind, if no namespace can have this name.
 
-    Transformers of kustomize and objects for it alone have one that no cluster sees.
+    Transformers of kustomize have one that no cluster sees.
     """
     name = resource.namespace
-    if resource.api_version == _OF_KUSTOMIZE or text(resource.tree, "metadata", "annotations", _LOCAL) == "true":
+    if resource.api_version == _OF_KUSTOMIZE:
         return
     if name and not DNS_1123.match(name) and is_known(name):
         yield Problem(

@@ -8,7 +8,8 @@ IPC_LOCK and SYS_PTRACE. `restricted` also wants each container to run as a user
 escalation, without capabilities and with a seccomp profile, and it forbids further kinds of volumes.
 
 The rule looks at namespaces that the files define. It leaves out namespaces whose label says nothing or `privileged`.
-In namespaces of OpenShift, which adds what `restricted` wants to each pod, it reports what is forbidden alone.
+In namespaces of OpenShift, which adds what `restricted` wants to each pod, it reports what is forbidden alone. It
+leaves out copies of former releases: a folder `v1.2.0` beside `v1.3.0`.
 
 Write what the level wants, or give the namespace the level that its pods need.
 """
@@ -23,6 +24,7 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.kubernetes.pod_security import ENFORCE, LEVELS
+from trainyard.loaders.schemas.former_releases import is_of_former_release
 from trainyard.loaders.schemas.partial import is_partial
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Pod, Project
@@ -44,6 +46,8 @@ def pod_security_refuses(pod: Pod, context: Context) -> Iterator[Problem]:
     """Report pods that the level of their namespace refuses."""
     run = context.run
     if run is None or not run.namespace or is_patch(pod) or is_partial(pod.at.document):
+        return
+    if is_of_former_release(pod.at.document.source):
         return
     levels = _levels.of(context.project).get(run.namespace, {})
     level, label = next(iter(levels.items())) if len(levels) == 1 else ("", None)

@@ -4,7 +4,8 @@ Kubernetes replaces `$(NAME)` alone, and only variables that the manifest sets b
 stays as it is, and so does `$(LD_LIBRARY_PATH)` in the variable itself. The program searches a folder of that name, and
 none of the folders that the image has set: NCCL misses its network plugin, or Python its packages.
 
-The rule leaves out containers whose script evaluates the variable.
+The rule leaves out containers whose script evaluates the variable, and a value `${NAME}` beside others of this form,
+which `envsubst` fills in.
 
 Write the folders of the image into the value, or set the variable in the script: `export PATH=/opt/bin:$PATH`.
 """
@@ -20,6 +21,7 @@ from trainyard.model.run import Container, Setting
 from trainyard.startup import pattern
 
 _SELF = pattern(r"\$[({]?(\w+)\b")
+_WHOLE = pattern(r"\$\{(\w+)\}")
 _VIA = ("env", "envFrom")
 
 
@@ -37,6 +39,9 @@ _VIA = ("env", "envFrom")
 def path_not_expanded(container: Container) -> Iterator[Problem]:
     """Report variables whose value names the variable itself, at the first of a container."""
     found = [one for one in container.settings if one.via in _VIA and _names_itself(one)]
+    if any(one.via in _VIA and _is_filled(one) for one in container.settings):
+        # A script fills in the others, and these as well.
+        found = [one for one in found if one.value != f"${{{one.name}}}"]
     found = [one for one in found if not _is_known(container, one) and not _is_read_by_shell(container, one.name)]
     if not found:
         return
@@ -55,6 +60,12 @@ def _names_itself(setting: Setting) -> bool:
     if setting.value is None or "PATH" not in setting.name or "$" not in setting.value:
         return False
     return any(found[1] == setting.name for found in _SELF.finditer(setting.value))
+
+
+def _is_filled(setting: Setting) -> bool:
+    """True for a value that is nothing but another variable, as `envsubst` replaces it."""
+    whole = _WHOLE.fullmatch(setting.value or "")
+    return whole is not None and whole[1] != setting.name
 
 
 def _reference(setting: Setting) -> str:

@@ -35,6 +35,8 @@ from trainyard.startup import pattern
 _ALLOCATORS = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
 # The number at the start of a value, with as many digits as fit.
 _START = pattern(r"[+-]?[0-9]{1,18}")
+_NUMBERS = ("WORLD_SIZE", "RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_PORT")
+_CAPITALS = pattern(r"[A-Z]|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _SHARE = pattern(r"[+-]?([0-9]{1,18}\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 
 
@@ -64,13 +66,18 @@ def library_variable_refused(setting: Setting, context: Context) -> Iterator[Pro
         return
     known = KNOWN.get(setting.name)
     value = literal_value(setting) if known is not None else None
-    if known is None or value is None or "{" in value or "<" in value:
+    if known is None or value is None or "{" in value or "<" in value or _is_stand_in(setting.name, value):
         return
     if known.image and (context.container is None or known.image not in (context.container.image or "")):
         return
     if not is_taken(value, known):
         shown = f"`{value}`" if value else "empty"
         yield Problem(setting.at, f"{setting.name} is {shown}: the program {known.effect}", wanted_value(value, known))
+
+
+def _is_stand_in(name: str, value: str) -> bool:
+    """True for `NUM_WORKERS` or `N` in place of a number of PyTorch, which a script writes."""
+    return name in _NUMBERS and _CAPITALS.fullmatch(value) is not None
 
 
 def _allocator(setting: Setting) -> Iterator[Problem]:

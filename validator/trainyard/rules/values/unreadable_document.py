@@ -11,8 +11,8 @@ A file is checked up to 10,000 roles and containers for each mebibyte, where an 
 finding is at the object that is too much. This object and what follows are not checked.
 
 A template of Helm or Jinja is no YAML before it is rendered, and a broken file that nothing names as Kubernetes, as
-DeepSpeed or as the values of a run is not the linter's to judge. Such a file gets a note instead of this finding. A
-file of values that a command names with `-f` is always checked.
+DeepSpeed or as the values of a run is not the linter's to judge, nor is one named `invalid.yaml`. Such a file gets a
+note instead of this finding. A file of values that a command names with `-f` is always checked.
 
 `--select` does not turn this rule off, because a file that was not checked must not look clean.
 """

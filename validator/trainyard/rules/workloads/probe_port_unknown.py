@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from trainyard.analysis.admission.pods import PROBES
 from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.objects.patches import is_base
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match, format_list
@@ -29,7 +30,7 @@ from trainyard.model.run import Container
 )
 def probe_port_unknown(container: Container, context: Context) -> Iterator[Problem]:
     """Report names of ports that are not there."""
-    if not has_all_pods(context.run) or not container.image:
+    if not has_all_pods(context.run) or not container.image or is_base(context.run):
         return
     names = {text(port, "name") for port in items(container.tree, "ports")} - {""}
     for probe in PROBES:
