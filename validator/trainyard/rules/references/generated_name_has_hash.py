@@ -23,6 +23,7 @@ from trainyard.document.document import Document, Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Problem, rule
 from trainyard.loaders.schemas.partial import KUSTOMIZATIONS
+from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource
 
 _GENERATORS = {"configMapGenerator": "ConfigMap", "secretGenerator": "Secret"}
@@ -97,19 +98,30 @@ def _generated(document: Document) -> dict[tuple[str, str], Place]:
 def _listed(document: Document, project: Project) -> Iterator[Resource]:
     """Yields the custom objects in the files that a kustomization lists, and in its own."""
     folder = folder_of(Place(document))
-    paths = {
-        posixpath.normpath(posixpath.join(folder, entry)).removeprefix("./")
-        for entry in items(document.tree, "resources")
-        if isinstance(entry, str)
-    }
+    listed = [one for one in items(document.tree, "resources") if isinstance(one, str)]
+    by_path = _custom_objects.of(project)
+    paths = [_normal(document.source.name), *(_normal(posixpath.join(folder, one)) for one in listed)]
+    for path in dict.fromkeys(paths):
+        yield from by_path.get(path, ())
+
+
+def _find_custom(project: Project) -> dict[str, list[Resource]]:
+    """Returns the objects of other groups than those of Kubernetes, by the path of their file."""
+    found: dict[str, list[Resource]] = {}
     for resource in project.resources:
         group = resource.api_version.rpartition("/")[0]
         is_custom = "." in group and not group.endswith(".k8s.io") and group not in _OWN
         is_custom = (is_custom or group.endswith(".x-k8s.io")) and group != _KNATIVE
-        source = resource.at.document.source
-        path = posixpath.normpath(source.name.replace("\\", "/"))
-        if is_custom and (source is document.source or path in paths) and not _is_kustomization(resource.at.document):
-            yield resource
+        if is_custom and not _is_kustomization(resource.at.document):
+            found.setdefault(_normal(resource.at.document.source.name), []).append(resource)
+    return found
+
+
+_custom_objects: LastIndex[Project, dict[str, list[Resource]]] = LastIndex(_find_custom)
+
+
+def _normal(path: str) -> str:
+    return posixpath.normpath(path.replace("\\", "/"))
 
 
 def _references(tree: Any, at: Place, depth: int) -> Iterator[tuple[str, str, Place]]:

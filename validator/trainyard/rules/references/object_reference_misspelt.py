@@ -34,8 +34,8 @@ from trainyard.model.run import Project
 
 # A higher ratio than that of suggestions: `data-a` and `data-b` are two objects.
 RATIO = 0.85
-# Kinds of objects that users define themselves, beside what refers to them. A Secret or a Gateway is often elsewhere.
 _ROLE = "ClusterRole"
+# Kinds of objects that users define themselves, beside what refers to them. A Secret or a Gateway is often elsewhere.
 _OF_USERS = (
     "Service",
     "Deployment",

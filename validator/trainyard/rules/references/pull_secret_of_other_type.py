@@ -1,7 +1,7 @@
 """The kubelet reads credentials from Secrets of one type, and the pull secret of the pod is of another.
 
 A pull secret has the type `kubernetes.io/dockerconfigjson`, or `kubernetes.io/dockercfg` for the old form. The kubelet
-ignores any other, and without a word: the registry answers as to an unknown user, and the pod stays in
+ignores any other, and logs nothing: the registry answers as to an unknown user, and the pod stays in
 ImagePullBackOff with `pull access denied` or `unauthorized`. Without `type` a Secret is Opaque, and so is one that the
 External Secrets operator makes.
 
