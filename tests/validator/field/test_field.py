@@ -15,7 +15,7 @@ from tests.validator.field.reading import Case, CaseError
 # Cases are only added: one that is left out because it is missed would raise the recall.
 FEWEST = 1166
 # The share that is found, rounded down. The goal is 0.85.
-LEAST = 0.88
+LEAST = 0.89
 
 # The files of some cases without their mistake, by the same path. They hold no other mistake either.
 MENDED = reading.FOLDER / "mended"
