@@ -339,9 +339,11 @@ class Resource(NamedTuple):
 class Misfit(NamedTuple):
     """A part of an object that its API server drops or refuses, whatever the values of the other parts.
 
-    `fault` is one of "unknown field", "other release", "wrong value", "missing field", "not served" and "unknown kind".
+    `fault` is one of "unknown field", "other release", "wrong value", "missing field", "not served", "dropped" and
+    "unknown kind".
     `name` is the right name of the field, kind or version, None if it is not known. `wanted` is the type that the
-    field takes, and `value` what it has; for a version that Kubernetes dropped, the release that did so.
+    field takes, and `value` what it has; for a version that Kubernetes dropped, the release that did so. For
+    one that an operator dropped, `value` is its name and that release.
     """
 
     fault: str

@@ -59,7 +59,7 @@ def unserved(resource: Resource) -> Iterator[Misfit]:
     elif (dropped := DROPPED.get((version, kind))) is not None:
         operator, since, instead = dropped
         message = f"{operator} has not served {version} {kind} since {since}"
-        yield Misfit("not served", at, message, f"write `{instead}`", instead)
+        yield Misfit("dropped", at, message, f"write `{instead}`", instead, value=(operator, since))
     elif version.startswith(f"{_KUBEFLOW}/") and kind in KUBEFLOW_JOBS:
         message = f"no current operator serves {version} {kind}"
         told = f"convert it to {format_list(known)}, whose fields differ" if known else ""

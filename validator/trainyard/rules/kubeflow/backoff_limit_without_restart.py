@@ -2,7 +2,7 @@
 
 The training operator counts the restarts of containers against `runPolicy.backoffLimit`, and those of pods whose role
 has the restartPolicy OnFailure, Always or ExitCode alone. With `Never` a failed pod is never replaced: the job is
-Failed at once. For a job of many hours that means that no lost node is survived.
+Failed at once. For a job of many hours that means that no lost node is survived. Rendered charts are left out.
 
 Write `restartPolicy: OnFailure`, or ExitCode, which replaces the pod if its exit code is above 127.
 """
@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from trainyard.document.lookup import integer
 from trainyard.engine.rule import Problem, rule
 from trainyard.facts.jobs.kubeflow import REPLICA_FIELDS, default_restart_policy
+from trainyard.loaders.origins import RenderedDocument
 from trainyard.model.run import Role, Run
 
 _API = "kubeflow.org/v1"
@@ -33,6 +34,9 @@ _API = "kubeflow.org/v1"
 def backoff_limit_without_restart(run: Run) -> Iterator[Problem]:
     """Report retries of jobs whose pods are never restarted."""
     if run.kind not in REPLICA_FIELDS or run.api_version != _API or not run.roles:
+        return
+    # A chart may compute the limit, as training-job does.
+    if isinstance(run.at.document, RenderedDocument):
         return
     limit = integer(run.spec, "runPolicy", "backoffLimit")
     if not limit or limit < 1 or any(_policy(run, role) != "Never" for role in run.roles):

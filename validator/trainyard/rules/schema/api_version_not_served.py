@@ -8,9 +8,9 @@ template directly under `spec`. An object without an `apiVersion` is refused, to
 The replacement often has other fields, so changing the version alone is not enough. Such an object is not checked
 against a schema.
 
-With a target such as `kubernetes=1.15`, versions that this release still serves are not reported. Neither is a
-file with the name of a patch that no kustomization names, nor one in a folder such as `1.13` beside `1.20`: it is for
-clusters of its time. `objects-of-old-release` reports many old objects of one folder at once.
+With a target such as `kubernetes=1.15`, versions that this release still serves are not reported. Neither are those of
+an older operator in the files, or a file with the name of a patch that no kustomization names. A folder such as `1.13`
+beside `1.20` is for clusters of its time. `objects-of-old-release` reports many old objects of one folder at once.
 
 Convert the object to the version that the message names.
 """
@@ -19,12 +19,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.jobs.controllers import kueue_of
 from trainyard.analysis.objects.old_releases import is_of_old_release
+from trainyard.analysis.objects.releases import releases
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.versions import before
 from trainyard.loaders.schemas.former_releases import is_of_former_release
 from trainyard.loaders.schemas.partial import is_unused_patch
 from trainyard.model.run import Misfit
+
+_KUEUE = "Kueue"
 
 
 @rule(
@@ -40,7 +44,11 @@ from trainyard.model.run import Misfit
 )
 def api_version_not_served(misfit: Misfit, context: Context) -> Iterator[Problem]:
     """Report an API version that was removed, unless the target is an older release."""
-    if misfit.fault != "not served" or _is_served(misfit, context) or is_of_old_release(misfit, context.project):
+    if (
+        misfit.fault not in ("not served", "dropped")
+        or _is_served(misfit, context)
+        or is_of_old_release(misfit, context.project)
+    ):
         return
     source = misfit.at.document.source
     if not is_unused_patch(source.name) and not is_of_former_release(source):
@@ -48,5 +56,14 @@ def api_version_not_served(misfit: Misfit, context: Context) -> Iterator[Problem
 
 
 def _is_served(misfit: Misfit, context: Context) -> bool:
-    dropped = tuple(int(part) for part in str(misfit.value or "").split(".") if part)
-    return bool(dropped) and before(context.target.kubernetes, dropped)
+    operator, since = misfit.value if misfit.fault == "dropped" else ("", str(misfit.value or ""))
+    gone = tuple(int(part) for part in since.split(".") if part)
+    known = _release(operator, context) if operator else context.target.kubernetes
+    return bool(gone) and before(known, gone)
+
+
+def _release(operator: str, context: Context) -> tuple[int, ...] | None:
+    """Returns the release of an operator, by its chart or its image in the files, or by the target."""
+    charts = {one.numbers for one in releases(context.project) if one.chart == operator.lower()}
+    known = charts.pop() if len(charts) == 1 else None
+    return known or (kueue_of(context.project, context.target.kueue) if operator == _KUEUE else None)
