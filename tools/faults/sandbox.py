@@ -93,7 +93,8 @@ def remove_leftovers(cluster: Cluster, engine: Engine) -> None:
     for listed in api.kubectl(cluster.kubeconfig, "get", "namespaces", "--output=name").split():
         name = listed.removeprefix("namespace/")
         if name.startswith(PREFIX):
-            _remove(Sandbox(cluster, engine, name))
+            # Its volume may have been on one node.
+            _remove(Sandbox(cluster, engine, name, "ext4"))
 
 
 def _remove(sandbox: Sandbox) -> None:
@@ -101,7 +102,8 @@ def _remove(sandbox: Sandbox) -> None:
     sandbox.kubectl("delete", "pytorchjobs", "--all", "--wait=false")
     sandbox.kubectl("delete", "pods", "--all", "--grace-period=0", "--force", "--wait=false")
     namespaces.delete(sandbox.cluster.kubeconfig, sandbox.namespace)
-    _unmount(sandbox)
+    if sandbox.local:
+        _unmount(sandbox)
 
 
 def _mount(sandbox: Sandbox) -> None:
