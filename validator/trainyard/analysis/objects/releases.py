@@ -57,6 +57,12 @@ def releases(project: Project) -> Sequence[DeclaredRelease]:
     return _releases.of(project)
 
 
+def chart_version(project: Project, chart: str) -> tuple[int, int] | None:
+    """Returns the first two numbers of a chart's version; None if the files declare none, or several."""
+    known = {one.numbers for one in releases(project) if one.chart == chart}
+    return known.pop() if len(known) == 1 else None
+
+
 def _find_releases(project: Project) -> list[DeclaredRelease]:
     return [one for resource in project.of_kind(*KINDS) for one in releases_of(resource, project.documents)]
 

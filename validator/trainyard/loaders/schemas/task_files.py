@@ -19,10 +19,8 @@ _POD_SPEC = "PodSpec"
 _RUNS = ("run", "setup")
 
 
-def is_task(tree: Any) -> bool:
-    """True for a task of SkyPilot, and for its configuration with a pod."""
-    if not isinstance(tree, dict) or "kind" in tree:
-        return False
+def is_task(tree: dict[str, Any]) -> bool:
+    """True for a task of SkyPilot, and for its configuration with a pod, of what is no object of Kubernetes."""
     is_run = any(isinstance(tree.get(name), str) for name in _RUNS) and isinstance(tree.get("resources"), dict)
     return is_run or bool(_configurations(tree))
 
@@ -31,7 +29,7 @@ def misfits_of_tasks(documents: Iterable[Document]) -> Iterator[Misfit]:
     """Yields unknown fields and wrong values of the pods. What is missing is in the pod of SkyPilot."""
     for document in documents:
         tree = document.tree
-        if not isinstance(tree, dict) or "kind" in tree or ("config" not in tree and "kubernetes" not in tree):
+        if not isinstance(tree, dict) or "kind" in tree:
             continue
         table = table_of(BUILT_IN)
         for path, spec in _configurations(tree):

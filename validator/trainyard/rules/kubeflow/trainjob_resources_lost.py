@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.jobs.controllers import trainer_of
-from trainyard.analysis.objects.releases import releases
+from trainyard.analysis.objects.releases import chart_version
 from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
@@ -56,8 +56,7 @@ def trainjob_resources_lost(run: Run, context: Context) -> Iterator[Problem]:
 
 def _version(context: Context) -> tuple[int, ...] | None:
     """Returns the version of Trainer: that of its image or its chart in the files, otherwise that of the target."""
-    charts = {one.numbers for one in releases(context.project) if one.chart == _CHART}
-    return trainer_of(context.project, charts.pop() if len(charts) == 1 else context.target.trainer)
+    return trainer_of(context.project, chart_version(context.project, _CHART) or context.target.trainer)
 
 
 def _containers(run: Run) -> Iterator[dict[str, object]]:

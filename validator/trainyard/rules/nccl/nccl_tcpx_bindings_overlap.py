@@ -38,9 +38,10 @@ def nccl_tcpx_bindings_overlap(container: Container) -> Iterator[Problem]:
         return
     senders = _processors(send.value or "")
     for interface, numbers in _processors(receive.value or "").items():
-        both = sorted(numbers & senders.get(interface, frozenset()))
+        both = numbers & senders.get(interface, 0)
         if both:
-            told = f"{both[0]} to {both[-1]}" if len(both) > 1 else f"{both[0]}"
+            first, last = (both & -both).bit_length() - 1, both.bit_length() - 1
+            told = f"{first} to {last}" if last > first else f"{first}"
             yield Problem(
                 receive.at,
                 f"{_RECEIVE} and {_SEND} bind threads of {interface} to the same processors, {told}",
@@ -50,18 +51,18 @@ def nccl_tcpx_bindings_overlap(container: Container) -> Iterator[Problem]:
             return
 
 
-def _processors(value: str) -> dict[str, frozenset[int]]:
-    """Returns the processors of each interface; none for a list that is not understood."""
+def _processors(value: str) -> dict[str, int]:
+    """Returns the processors of each interface, a bit for each; 0 for a list that is not understood."""
     found = {}
     for entry in value.split(";"):
         interface, _, ranges = entry.strip().partition(":")
-        numbers: set[int] = set()
+        numbers = 0
         for part in ranges.split(","):
             first, dash, last = part.strip().partition("-")
             low, high = decimal(first), decimal(last if dash else first)
             if low is None or high is None or high >= _MOST:
-                numbers.clear()
+                numbers = 0
                 break
-            numbers.update(range(low, high + 1))
-        found[interface] = frozenset(numbers)
+            numbers |= (1 << (high + 1)) - (1 << low) if low <= high else 0
+        found[interface] = numbers
     return found

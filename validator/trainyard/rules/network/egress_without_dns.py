@@ -17,10 +17,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from trainyard.analysis.jobs.neighbours import together
+from trainyard.analysis.objects.alike import few
 from trainyard.analysis.pods.placement import has_labels, labels_of
 from trainyard.document.lookup import integer, items, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Resource, Role, Run
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Project, Resource, Role, Run
 
 _POLICY, _EGRESS = "NetworkPolicy", "Egress"
 # Policies of network plugins, which may admit or replace the rules of Kubernetes.
@@ -49,12 +51,8 @@ def egress_without_dns(resource: Resource, context: Context) -> Iterator[Problem
     is_plain = not items(resource.tree, "spec", "podSelector", "matchExpressions")
     if not _denies(resource) or not is_plain or project.of_kind(*_OTHERS):
         return
-    policies = [one for one in project.of_kind(_POLICY) if one.namespace == resource.namespace]
-    if any(not one.api_version.startswith("networking.k8s.io/") for one in project.of_kind(_POLICY)):
-        return
-    for run in project.runs:
-        if run.namespace != resource.namespace or not run.is_job or (run.nodes or 1) < 2:
-            continue
+    policies = few(_policies.of(project).get(resource.namespace, ()))
+    for run in _jobs.of(project).get(resource.namespace, ()) if policies else ():
         role = next((one for one in run.training_roles if _selects(resource, run, one)), None)
         if role is None or not together(project, resource.at, run.at):
             continue
@@ -69,6 +67,29 @@ def egress_without_dns(resource: Resource, context: Context) -> Iterator[Problem
             related=((role.pod.template_at, "the pods"),),
         )
         return
+
+
+def _find_policies(project: Project) -> dict[str, list[Resource]]:
+    """Returns the policies by namespace, none if some are those of a network plugin with the same kind."""
+    found: dict[str, list[Resource]] = {}
+    for one in project.of_kind(_POLICY):
+        if not one.api_version.startswith("networking.k8s.io/"):
+            return {}
+        found.setdefault(one.namespace, []).append(one)
+    return found
+
+
+def _find_jobs(project: Project) -> dict[str, list[Run]]:
+    """Returns the jobs of several nodes by namespace."""
+    found: dict[str, list[Run]] = {}
+    for run in project.runs:
+        if run.is_job and (run.nodes or 1) > 1:
+            found.setdefault(run.namespace, []).append(run)
+    return found
+
+
+_policies: LastIndex[Project, dict[str, list[Resource]]] = LastIndex(_find_policies)
+_jobs: LastIndex[Project, dict[str, list[Run]]] = LastIndex(_find_jobs)
 
 
 def _denies(policy: Resource) -> bool:

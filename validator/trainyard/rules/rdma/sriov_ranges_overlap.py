@@ -12,7 +12,6 @@ Write ranges without a common number. They count from 0, and the last number is 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -20,8 +19,9 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import items, mapping
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Project, Resource
+from trainyard.startup import pattern
 
-_RANGE = re.compile(r"([^#]+)#([0-9]{1,4})-([0-9]{1,4})")
+_RANGE = pattern(r"([^#]+)#([0-9]{1,4})-([0-9]{1,4})")
 
 
 class Part(NamedTuple):

@@ -37,13 +37,7 @@ RATIO = 0.85
 _ROLE = "ClusterRole"
 # Kinds of objects that users define themselves, beside what refers to them. A Secret or a Gateway is often elsewhere.
 _OF_USERS = (
-    "Service",
-    "Deployment",
-    "StatefulSet",
-    "ServiceAccount",
-    "Role",
-    _ROLE,
-    "PersistentVolume",
+    *("Service", "Deployment", "StatefulSet", "ServiceAccount", "Role", _ROLE, "PersistentVolume"),
     "ConfigMap",
 )
 
@@ -60,17 +54,8 @@ _OF_USERS = (
     fix="unsafe",
     needs=(
         *("Ref", "subjects", "backend", "volumeName", "admissionChecks", "topologyName", "runtime", "ClassName"),
-        *(
-            "clientConfig",
-            "service",
-            "Secret",
-            "Snapshot",
-            "policyName",
-            "dependsOn",
-            "config",
-            "dataSource",
-            "configMap",
-        ),
+        *("clientConfig", "service", "Secret", "Snapshot", "policyName", "dependsOn", "config", "dataSource"),
+        "configMap",
     ),
 )
 def object_reference_misspelt(project: Project) -> Iterator[Problem]:

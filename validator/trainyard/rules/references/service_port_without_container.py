@@ -6,10 +6,10 @@ port 80, although the container listens at 8080.
 `containerPort` is only a note, and programs listen on ports that nobody lists. Therefore, the rule looks at pods with
 one container, if the Service sends to none of its listed ports, and neither commands nor variables nor probes name the
 port of the Service, which is not the usual one of a server such as nginx either, and no other pod with the same image
-lists it. A Service that sends to several ports,
-and one beside another that sends to the listed port, are left alone. It says nothing of a list with several ports or
-with ports of metrics alone, unless the Service is for metrics too, of ports for metrics if the container lists none, of
-webhooks at 9443, and of Envoy and Istio, whose ports come from a control plane.
+lists it. A Service that sends to several ports, and one beside another that sends to the listed port, are left alone.
+It says nothing of a list with several ports or with ports of metrics alone, unless the Service is for metrics too, of
+ports for metrics if the container lists none, of webhooks at 9443, and of Envoy and Istio, whose ports come from a
+control plane.
 
 Write the port of the container into `targetPort`.
 """

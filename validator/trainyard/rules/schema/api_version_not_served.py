@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from trainyard.analysis.jobs.controllers import kueue_of
 from trainyard.analysis.objects.old_releases import is_of_old_release
-from trainyard.analysis.objects.releases import releases
+from trainyard.analysis.objects.releases import chart_version
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.versions import before
 from trainyard.loaders.schemas.former_releases import is_of_former_release
@@ -64,6 +64,5 @@ def _is_served(misfit: Misfit, context: Context) -> bool:
 
 def _release(operator: str, context: Context) -> tuple[int, ...] | None:
     """Returns the release of an operator, by its chart or its image in the files, or by the target."""
-    charts = {one.numbers for one in releases(context.project) if one.chart == operator.lower()}
-    known = charts.pop() if len(charts) == 1 else None
+    known = chart_version(context.project, operator.lower())
     return known or (kueue_of(context.project, context.target.kueue) if operator == _KUEUE else None)

@@ -20,9 +20,10 @@ from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Resource
 
 _KEY = r"!?\s*(?:[A-Za-z0-9][\w./-]*/)?[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?"
-_VALUE = r"(?:[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)?"
-_SET = rf"\(\s*{_VALUE}(?:\s*,\s*{_VALUE})*\s*\)"
-_ONE = re.compile(rf"\s*{_KEY}\s*(?:(?:==|=|!=)\s*{_VALUE}|[<>]\s*-?\d+|\b(?:in|notin)\s*{_SET})?\s*(?:,|\Z)")
+# Each blank can be matched by one part of the expression alone: others take exponential time.
+_VALUE = r"(?:[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?\s*)?"
+_SET = rf"\(\s*{_VALUE}(?:,\s*{_VALUE})*\)\s*"
+_ONE = re.compile(rf"\s*{_KEY}\s*(?:(?:==|=|!=)\s*{_VALUE}|[<>]\s*-?\d+\s*|\b(?:in|notin)\s*{_SET})?(?:,|\Z)")
 _CONDITIONS = ("successCondition", "failureCondition")
 
 

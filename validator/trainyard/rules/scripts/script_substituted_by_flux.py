@@ -14,7 +14,6 @@ Write `$${NAME}` or `$NAME` in the script, or annotate the object with
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -30,6 +29,7 @@ from trainyard.startup import pattern
 _KIND, _GROUP = "Kustomization", "kustomize.toolkit.fluxcd.io/"
 _DISABLED = f"{_GROUP}substitute"
 _REFERENCE = pattern(r"(?<!\$)\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_ASSIGNED = pattern(r"(?m)(?:^|[\s;])(?:export |local |readonly |for )*([A-Za-z_][A-Za-z0-9_]*)(?==| in )")
 
 
 class _Substitution(NamedTuple):
@@ -67,13 +67,14 @@ def script_substituted_by_flux(container: Container, context: Context) -> Iterat
         own = {setting.name for setting in container.settings}
         operator = injected(run)
         for script in container.scripts:
-            if script.at.document.source is not run.at.document.source:
+            if script.at.document.source is not run.at.document.source or "${" not in script.text:
                 continue
+            assigned = frozenset(_ASSIGNED.findall(script.text))
             found = next(
                 (
                     (number, name)
                     for number, name in _names(script)
-                    if name not in one.names and (name in own or operator.has(name) or _is_assigned(name, script))
+                    if name not in one.names and (name in own or operator.has(name) or name in assigned)
                 ),
                 None,
             )
@@ -98,10 +99,6 @@ def _names(script: Script) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(script.text.split("\n")):
         for found in _REFERENCE.finditer(line):
             yield number, found[1]
-
-
-def _is_assigned(name: str, script: Script) -> bool:
-    return re.search(rf"(?m)(?:^|[\s;])(?:export |local |readonly |for )*{name}(?:=| in )", script.text) is not None
 
 
 def _find(project: Project) -> list[_Substitution]:

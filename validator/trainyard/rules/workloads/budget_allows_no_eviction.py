@@ -17,7 +17,8 @@ from collections.abc import Iterator
 from trainyard.analysis.jobs.neighbours import selected_together
 from trainyard.document.lookup import integer, mapping, text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Project, Resource, Run
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Project, Resource
 
 _KIND, _LEAST = "PodDisruptionBudget", "minAvailable"
 _AUTOSCALERS = ("HorizontalPodAutoscaler", "ScaledObject")
@@ -47,7 +48,7 @@ def budget_allows_no_eviction(resource: Resource, context: Context) -> Iterator[
         return
     run = found[0][0]
     pods = integer(run.spec, "replicas")
-    if run.kind not in ("Deployment", "StatefulSet") or not pods or _is_scaled(run, context.project):
+    if run.kind not in ("Deployment", "StatefulSet") or not pods or run.name in _scaled.of(context.project):
         return
     is_all = least >= pods if isinstance(least, int) else str(least) == "100%"
     if is_all:
@@ -60,5 +61,9 @@ def budget_allows_no_eviction(resource: Resource, context: Context) -> Iterator[
         )
 
 
-def _is_scaled(run: Run, project: Project) -> bool:
-    return any(text(one.tree, "spec", "scaleTargetRef", "name") == run.name for one in project.of_kind(*_AUTOSCALERS))
+def _find_scaled(project: Project) -> frozenset[str]:
+    return frozenset(text(one.tree, "spec", "scaleTargetRef", "name") for one in project.of_kind(*_AUTOSCALERS))
+
+
+# The names of workloads that an autoscaler scales.
+_scaled: LastIndex[Project, frozenset[str]] = LastIndex(_find_scaled)
