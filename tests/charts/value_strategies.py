@@ -144,7 +144,7 @@ PLACEMENT = subset(
         "topologySpread": st.lists(SPREAD, max_size=2),
         "runtimeClassName": OBJECT_OR_EMPTY,
         "schedulerName": OBJECT_OR_EMPTY,
-        "spread": nullable(st.sampled_from(("required", "preferred", "none"))),
+        "spread": nullable(st.sampled_from(("auto", "required", "preferred", "none"))),
         "nodeSelector": LABELS,
         "tolerations": st.lists(TOLERATION, max_size=2),
         "affinity": optional(nodeAffinity=NODE_AFFINITY, podAffinity=POD_AFFINITY),

@@ -1,15 +1,18 @@
-"""Arguments and variables reach the program unchanged: nothing in between splits, expands or escapes them."""
+"""Arguments, variables and keys of Secrets reach the program unchanged: nothing splits, expands or escapes them."""
 
 from __future__ import annotations
 
 import json
 
+from tests.harness.cluster import api
 from tests.harness.jobs.run import Run
 
 WORDS = [
     "two words", "it's", '"quoted"', "$HOME", "$(HOSTNAME)", "$$", "a\\nb", "two\nlines", "{{ .Values.nodes }}", "",
     "-x", "*", "a;b", "é 日本",
 ]  # fmt: skip
+SECRET = "\n".join(WORDS)
+READ = "import json, os; print('given', json.dumps([os.environ['TOKEN'], os.environ['RENAMED']]))"
 SHOW = "import json, os, sys; print('given', json.dumps([sys.argv[1:], os.environ['WRITTEN']]))"
 
 
@@ -32,3 +35,29 @@ def test_arguments_and_variables_reach_the_program_unchanged(digits: Run) -> Non
     assert all(arguments[-len(WORDS) :] == WORDS for arguments, _ in given)
     assert {variable for _, variable in given} == {"\n".join(WORDS)}
     run.uninstall()
+
+
+def test_a_key_of_a_secret_reaches_the_program_as_a_variable(digits: Run) -> None:
+    secret = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "hub", "namespace": digits.namespace},
+        "stringData": {"token": SECRET, "unused": "not asked for"},
+    }
+    api.apply(digits.cluster.kubeconfig, secret)
+    run = Run(digits.cluster, digits.engine, digits.namespace, "secret")
+    run.install(
+        settings={
+            "nodes": 1,
+            "torchrun.command": ["python3", "-c", READ],
+            "envSecrets.TOKEN": {"secret": "hub", "key": "token"},
+            "envSecrets.RENAMED": {"secret": "hub", "key": "token"},
+            "checkpoints.enabled": False,
+        }
+    )
+    outcome = run.follow()
+    run.require_success(outcome)
+    given = [json.loads(line.removeprefix("given ")) for line in outcome.log if line.startswith("given ")]
+    assert given == [[SECRET, SECRET]]
+    run.uninstall()
+    api.kubectl(digits.cluster.kubeconfig, "-n", digits.namespace, "delete", "secret", "hub")

@@ -57,7 +57,7 @@ context> "role" <role> "part" <its entry of training-job.roles>).
 {{- end -}}
 
 {{/*
-training-job.checkElastic: fails for values that prevent recovery or a change of the size (Kueue v0.14.0,
+training-job.checkElastic: fails for values that prevent recovery or a change of the size (Kueue v0.19.2,
 pkg/controller/jobframework/reconciler.go: ensureOneWorkload).
 */}}
 {{- define "training-job.checkElastic" -}}

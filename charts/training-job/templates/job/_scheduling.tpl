@@ -95,7 +95,8 @@ minResources:
 
 {{/*
 training-job.checkTopology: fails for settings that Kueue's webhook refuses only when the job is created, and for slices
-that it would accept but could not fill (Kueue v0.14.0, pkg/controller/jobframework/tas_validation.go; keps/2724-topology-aware-scheduling).
+that it would accept but could not fill (Kueue v0.19.2, pkg/controller/jobframework/tas_validation.go; keps/2724-topology-aware-scheduling).
+Kueue also places slices of a run that has no level for all of its pods, which the values do not offer.
 */}}
 {{- define "training-job.checkTopology" -}}
 {{- $topology := .Values.scheduling.queue.topology -}}

@@ -28,6 +28,24 @@ matchExpressions:
 {{- end -}}
 
 {{/*
+training-job.spread: `placement.spread` without `auto`. Required anti-affinity makes the scheduler compare each pod with the
+nodes of all others, and keeps no pod away from a node whose accelerators are taken. A node has 8 of them, or 4 if NVLink
+connects several nodes. Devices of `resourceClaims` are not counted, and MIG devices are parts of one.
+*/}}
+{{- define "training-job.spread" -}}
+{{- $spread := .Values.placement.spread -}}
+{{- if eq $spread "auto" -}}
+{{- $ofNode := ternary 4 8 .Values.fabric.computeDomain.enabled -}}
+{{- $names := keys (merge (deepCopy (.Values.resources.requests | default dict)) (.Values.resources.limits | default dict)) -}}
+{{- $isMig := regexMatch "(^| )nvidia[.]com/mig-" (join " " $names) -}}
+{{- $fillsNode := and (not $isMig) (ge (include "common.accelerators" . | int) $ofNode) -}}
+{{- $isLarge := gt (include "training-job.mostNodes" . | int) 100 -}}
+{{- $spread = ternary "none" "required" (and $fillsNode $isLarge) -}}
+{{- end -}}
+{{- $spread -}}
+{{- end -}}
+
+{{/*
 training-job.affinity: `placement.affinity` with the rules of `nodes`, `healthLabels`, `spread` and `colocate`. A run of
 one node needs no rule among its pods, and a pod that only serves them none to them. Gives YAML, `{}` when nothing is
 asked for. Takes what `training-job.pod` takes.
@@ -38,7 +56,8 @@ asked for. Takes what `training-job.pod` takes.
 {{- $placement := .Values.placement -}}
 {{- $affinity := include "common.nodeAffinity" . | fromYaml -}}
 {{- $many := and $isNode (gt (include "training-job.mostNodes" . | int) 1) -}}
-{{- $spread := and $many (ne $placement.spread "none") -}}
+{{- $mode := include "training-job.spread" . -}}
+{{- $spread := and $many (ne $mode "none") -}}
 {{- if and $spread (hasKey $affinity "podAntiAffinity") -}}
 {{- $advice := "set placement.spread to none, or remove podAntiAffinity" -}}
 {{- fail (printf "placement.spread and affinity.podAntiAffinity both control which pods share a node: %s" $advice) -}}
@@ -46,7 +65,7 @@ asked for. Takes what `training-job.pod` takes.
 {{- $pods := include "training-job.ownPods" . | fromYaml -}}
 {{- if $spread -}}
 {{- $term := dict "labelSelector" $pods "topologyKey" "kubernetes.io/hostname" -}}
-{{- $rule := include "common.podRule" (dict "term" $term "mode" $placement.spread "weight" 100) | fromYaml -}}
+{{- $rule := include "common.podRule" (dict "term" $term "mode" $mode "weight" 100) | fromYaml -}}
 {{- $_ := set $affinity "podAntiAffinity" $rule -}}
 {{- end -}}
 {{- $colocate := $placement.colocate -}}
@@ -127,7 +146,7 @@ pkg/apis/core/validation/validation.go: validateTopologySpreadConstraints). Take
 {{- include "common.checkTolerations" . -}}
 {{- include "training-job.checkTopologySpread" . -}}
 {{- $placement := .Values.placement -}}
-{{- if and (eq $placement.colocate.level "kubernetes.io/hostname") (ne $placement.spread "none") -}}
+{{- if and (eq $placement.colocate.level "kubernetes.io/hostname") (ne (include "training-job.spread" .) "none") -}}
 {{- $advice := "name a larger level, or set placement.spread to none" -}}
 {{- fail (printf "placement.colocate.level asks for one node and placement.spread for several: %s" $advice) -}}
 {{- end -}}

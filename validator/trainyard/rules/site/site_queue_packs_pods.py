@@ -2,9 +2,9 @@
 
 If the levels of the site's topology include `kubernetes.io/hostname`, Kueue assigns each pod to a node, even in a run
 that requests no topology: it writes the node's name into the pod's node selector. Kueue packs pods by free capacity and
-does not consider affinity, so it assigns pods that do not fill a node to the same node. A required anti-affinity
-(`placement.spread: required`, the chart's default) then allows only the first of them there. The run holds its quota
-while its pods wait in the rendezvous.
+does not consider affinity among pods, so it assigns pods that do not fill a node to the same node. A required
+anti-affinity (`placement.spread: required`, to which `auto` comes down for such pods) then allows only the first of
+them there. The run holds its quota while its pods wait in the rendezvous.
 
 Write `placement.spread: preferred`, or request all GPUs of a node. The rule assumes that pods with four GPUs or more
 fill their node.
@@ -30,7 +30,7 @@ GPUS_OF_A_NODE = 4
     since="0.1.0",
     sources=(
         "tests/e2e/test_queues.py: seen with Kueue v0.19.2 on a kind cluster",
-        "kubernetes-sigs/kueue v0.19.2 pkg/cache/scheduler/tas_flavor_snapshot.go: node selectors and taints alone",
+        "kubernetes-sigs/kueue v0.19.2 pkg/cache/scheduler/tas_flavor_snapshot.go: no affinity among pods",
     ),
     needs=("podAntiAffinity",),
     of_site=True,
