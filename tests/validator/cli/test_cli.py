@@ -198,6 +198,7 @@ MISTAKES = {
     "no such option": (["lint", "--peddantic", "run.yaml"], "--pedantic"),
     "no such rule": (["explain", "nccl-word-bolean"], "did you mean `nccl-word-boolean`?"),
     "no such selector": (["lint", "--select", "NX", "run.yaml"], "no rule has the code or name `NX`"),
+    "a former name of a rule": (["explain", "nccl-ib-disabled"], "did you mean `nccl-ib-disabled-with-rdma`?"),
     "no such name to ignore": (["lint", "--ignore", "nccl-word", "run.yaml"], "did you mean `nccl-word-boolean`?"),
     "no such target": (["lint", "--target", "ncl=2", "run.yaml"], "did you mean `nccl`?"),
     "a target without a version": (["lint", "--target", "nccl", "run.yaml"], "write NAME=VERSION"),
