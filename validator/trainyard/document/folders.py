@@ -34,7 +34,8 @@ class Folder(NamedTuple):
     def search(cls, folder: str, exclude: tuple[str, ...], *, gitignore: bool) -> Folder:
         """Returns the files and charts below a folder, by name. Hidden, excluded and ignored ones are left out.
 
-        So are virtual environments, unless the folder itself is one. A folder that cannot be opened is among the files: opening it gives the reason.
+        So are virtual environments, unless the folder itself is one. A folder that cannot be opened is among the files:
+        opening it gives the reason.
         """
         search = _Search(exclude)
         search.walk(folder, ignores_above(folder) if gitignore else None, is_named=True)
