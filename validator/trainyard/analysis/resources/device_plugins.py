@@ -29,6 +29,7 @@ class Offered(NamedTuple):
     """Full names of devices, the same in their order by prefix, and names for which the files do not give a prefix.
 
     `short` are all names without their prefixes, and `folders` those of the files that configure each of these.
+    `under` are those of each prefix without it.
     """
 
     names: frozenset[str]
@@ -36,6 +37,7 @@ class Offered(NamedTuple):
     any_prefix: frozenset[str]
     short: frozenset[str]
     folders: Mapping[str, frozenset[str]]
+    under: Mapping[str, frozenset[str]]
 
 
 def offered(project: Project) -> Offered:
@@ -58,9 +60,11 @@ def _find_offered(project: Project) -> Offered:
         folders[text(policy.tree, "spec", "resourceName")].add(folder_of(policy.at))
     any_prefix = frozenset(text(policy.tree, "spec", "resourceName") for policy in policies)
     short = any_prefix | {name.rpartition("/")[2] for name in names}
-    return Offered(
-        frozenset(names), by_prefix, any_prefix, short, {name: frozenset(found) for name, found in folders.items()}
-    )
+    under = {
+        prefix: frozenset(name.rpartition("/")[2] for name in of_prefix) for prefix, of_prefix in by_prefix.items()
+    }
+    configured = {name: frozenset(found) for name, found in folders.items()}
+    return Offered(frozenset(names), by_prefix, any_prefix, short, configured, under)
 
 
 def is_unknown(name: str, devices: Offered) -> bool:
@@ -76,9 +80,11 @@ def is_unknown(name: str, devices: Offered) -> bool:
 def meant(name: str, devices: Offered, near: Place) -> str | None:
     """Returns the device of which an unknown one is a misspelling, if a file in the folder of `near` configures it."""
     prefix, _, short = name.partition("/")
-    known = [one.rpartition("/")[2] for one in devices.by_prefix.get(prefix, ())]
-    found = closest_match(short, (*known, *devices.any_prefix), _MISSPELT)
-    return f"{prefix}/{found}" if found is not None and folder_of(near) in devices.folders[found] else None
+    for known in (devices.under.get(prefix, frozenset()), devices.any_prefix):
+        found = closest_match(short, known, _MISSPELT)
+        if found is not None and folder_of(near) in devices.folders[found]:
+            return f"{prefix}/{found}"
+    return None
 
 
 def policies_of(project: Project, resource: str) -> Sequence[Resource]:

@@ -35,6 +35,7 @@ from trainyard.analysis.pods.environment import REFERENCE, SERVICE_LINK, has_unk
 from trainyard.analysis.pods.injected import Injected, injected
 from trainyard.document.document import Place
 from trainyard.document.lookup import text
+from trainyard.document.source import Source
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.jobs.kubeflow import RUNTIMES
 from trainyard.facts.jobs.training_runtimes import shipped_runtime
@@ -220,7 +221,7 @@ def _numbers(container: Container) -> frozenset[Place]:
 def _is_filled_in(container: Container, context: Context) -> bool:
     """Returns true if the file has `$NAME` outside of commands too: then a tool such as `envsubst` fills it in."""
     source = container.at.document.source
-    return len(SHELL_STYLE.findall(source.text)) > _in_commands.of(context.project).get(id(source), 0)
+    return _in_text.of(source) > _in_commands.of(context.project).get(id(source), 0)
 
 
 def _count_in_commands(project: Project) -> Mapping[int, int]:
@@ -234,4 +235,5 @@ def _count_in_commands(project: Project) -> Mapping[int, int]:
     return counts
 
 
+_in_text: LastIndex[Source, int] = LastIndex(lambda source: len(SHELL_STYLE.findall(source.text)))
 _in_commands: LastIndex[Project, Mapping[int, int]] = LastIndex(_count_in_commands)
