@@ -201,7 +201,11 @@ def _run_helm(command: list[str], values: str, chart: Path, seconds: float, most
             f"helm renders more than {most / 2**20:.0f} MiB of {chart}, which is too much to lint: "
             "lower the value that repeats a part of a template, or lint a part of the output of `helm template`"
         ) from None
-    return status, *(text.decode("utf-8", "replace").replace("\r\n", "\n") for text in (output, errors))
+    return status, _decoded(output), _decoded(errors)
+
+
+def _decoded(text: bytes) -> str:
+    return text.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _environment() -> dict[str, str]:
