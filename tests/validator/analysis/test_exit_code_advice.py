@@ -15,6 +15,7 @@ from trainyard.analysis.scripts.exit_codes import answer
 from trainyard.document.files import File
 from trainyard.document.source import Source
 from trainyard.engine import registry
+from trainyard.engine.engine import Engine
 from trainyard.facts.programs.launchers import BY_NAME
 from trainyard.linting import pipeline
 from trainyard.loaders.manifests.manifest import load_project
@@ -94,3 +95,25 @@ def test_a_bad_case_exits_with_0_and_with_its_exit_code_after_the_advice(entry: 
 @pytest.mark.parametrize("entry", KEPT)
 def test_a_good_or_fixed_case_exits_with_the_code_of_its_launcher(entry: Entry, tmp_path: Path) -> None:
     assert exit_code(entry, tmp_path) != 0
+
+
+def test_the_launcher_is_underlined_in_a_script_of_one_line() -> None:
+    text = "\n".join(
+        (
+            "apiVersion: v1",
+            "kind: Pod",
+            "metadata: {name: train}",
+            "spec:",
+            "  restartPolicy: Never",
+            "  containers:",
+            "  - name: train",
+            "    image: registry.example.com/train:1.4",
+            '    command: [bash, -c, "hostname; torchrun --standalone train.py; echo done"]',
+            "    resources: {limits: {nvidia.com/gpu: 8}}",
+            "",
+        )
+    )
+    report = pipeline.lint([pipeline.read_file(File(Source("pod.yaml", text)))], Engine([RULE]))
+    (finding,) = report.findings
+    at = finding.position
+    assert text.split("\n")[at.line - 1][at.column - 1 : at.end_column - 1] == "torchrun"

@@ -19,7 +19,7 @@ import yaml
 
 from tests.validator.cli.sample_runs import CLEAN, FAULTY
 from tools.bench.validator import corpus
-from trainyard import __version__
+from trainyard import __version__, rules
 from trainyard.cli import main
 from trainyard.engine import registry, selection
 from trainyard.linting import config_schema, parallel
@@ -198,6 +198,7 @@ MISTAKES = {
     "no such option": (["lint", "--peddantic", "run.yaml"], "--pedantic"),
     "no such rule": (["explain", "nccl-word-bolean"], "did you mean `nccl-word-boolean`?"),
     "no such selector": (["lint", "--select", "NX", "run.yaml"], "no rule has the code or name `NX`"),
+    "a former name of a rule": (["explain", "nccl-ib-disabled"], "did you mean `nccl-ib-disabled-with-rdma`?"),
     "no such name to ignore": (["lint", "--ignore", "nccl-word", "run.yaml"], "did you mean `nccl-word-boolean`?"),
     "no such target": (["lint", "--target", "ncl=2", "run.yaml"], "did you mean `nccl`?"),
     "a target without a version": (["lint", "--target", "nccl", "run.yaml"], "write NAME=VERSION"),
@@ -508,6 +509,18 @@ def test_without_yaml_rs_the_findings_are_the_same(trainyard: Trainyard) -> None
     usual = run([sys.executable, "-m", "trainyard", "lint", "jobs"])
     assert (without.returncode, without.stdout, without.stderr) == (1, usual.stdout, "")
     assert "Found 8 errors in 66 files" in without.stdout
+
+
+def test_without_yaml_rs_a_profile_is_read(trainyard: Trainyard) -> None:
+    case = Path(rules.__file__).parent / "fabric" / "cases" / "fabric_resource_missing.bad.yaml"
+    trainyard.file("run.yaml", case.read_text())
+    script = "import sys; sys.modules['yaml_rs._yaml_rs'] = None; sys.argv = ['trainyard', 'lint', 'run.yaml']"
+    script += "; sys.argv += ['--profile', 'eks-efa']; from trainyard.__main__ import main; sys.exit(main())"
+    run = functools.partial(subprocess.run, capture_output=True, text=True, check=False)
+    without = run([sys.executable, "-c", script], env=environment(TRAINYARD_CACHE="cache"))
+    usual = trainyard("lint", "run.yaml", "--profile", "eks-efa")
+    assert (without.returncode, without.stdout, without.stderr) == (1, usual.out, "")
+    assert "FB004" in usual.out
 
 
 def test_completion_knows_the_formats() -> None:

@@ -440,6 +440,15 @@ def test_ignored_files_are_left_out_of_folders_and_named_ones_are_not(lint: Lint
     assert len(places(lint(".")[1])) == 3
 
 
+def test_virtual_environments_are_skipped_unless_they_are_named(lint: Lint) -> None:
+    packages = "env/lib/python3.11/site-packages"
+    write({"env/pyvenv.cfg": "home = /usr/bin\n", f"{packages}/ray/job.yaml": FAULTY, "job.yaml": CLEAN})
+    assert lint(".")[:2] == (0, "Nothing found in 1 file.\n")
+    for name in ("env", packages):
+        code, out, _ = lint(name)
+        assert (code, f"{packages}/ray/job.yaml:17:22: error NC005" in out) == (1, True)
+
+
 def test_fix_corrects_the_values_of_a_chart(lint: Lint) -> None:
     write({**CHART, "apps/llm/values.yaml": 'nodes: 2\nshm: "no"\nsocket: false\n'})
     assert lint("apps", command="fix")[0] == 0

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import tarfile
+import time
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,25 @@ def test_the_memory_of_helm_is_limited(chart: Path) -> None:
     (chart / "templates" / "large.yaml").write_text('{{ repeat 5000000000 "x" }}\n')
     with pytest.raises(RenderingError, match="GiB of memory"):
         rendering.helm_template(ChartRelease(chart, helm=helm.tool("helm")), {})
+
+
+def test_the_output_of_helm_is_limited(chart: Path, tmp_path: Path) -> None:
+    program = tmp_path / "helm"
+    program.write_text("#!/bin/sh\nexec head -c 100000000 /dev/zero\n")
+    program.chmod(0o755)
+    with pytest.raises(RenderingError, match=r"more than 32 MiB of .*lint a part of the output"):
+        rendering.helm_template(ChartRelease(chart, helm=str(program)), {"unread": "x" * 200_000})
+
+
+@pytest.mark.parametrize("script", ["exec sleep 60", "sleep 60 & exit 0", "exec >&- 2>&-; sleep 60"])
+def test_the_time_of_helm_is_limited(chart: Path, tmp_path: Path, script: str) -> None:
+    program = tmp_path / "helm"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    start = time.monotonic()
+    with pytest.raises(RenderingError, match=r"did not render .* within 1 s"):
+        rendering.helm_template(ChartRelease(chart, helm=str(program)), {}, seconds=1)
+    assert time.monotonic() - start < 30
 
 
 def test_helm_does_not_see_variables_that_lead_to_a_cluster_and_starts_no_plugins(

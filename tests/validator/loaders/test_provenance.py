@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from trainyard.engine.registry import find_rule
 from trainyard.linting.pipeline import lint, read_file, released
 from trainyard.linting.report import Report
 from trainyard.loaders import charts
-from trainyard.loaders.helm import provenance, rendering
+from trainyard.loaders.helm import provenance, rendered, rendering
 from trainyard.loaders.helm.errors import RenderingError
 from trainyard.loaders.helm.release import ChartRelease
 from trainyard.loaders.manifests.manifest import load_project
@@ -146,6 +147,17 @@ def test_a_damaged_trace_in_the_cache_is_made_again(cache: Path) -> None:
     (trace,) = cache.rglob("*.json")
     trace.write_text("[" * 100_000)
     assert [finding.order for finding in linted("nccl-word-boolean").findings] == [finding.order for finding in first]
+
+
+def test_a_trace_without_time_renders_nothing_and_is_not_kept(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = {"count": 3, "on": True}
+    tried: list[Any] = []
+    end = time.monotonic()
+    found = provenance.trace([("a", {"kind": "Pod"})], [("a", {"kind": "Pod"})], tried.append, {}, values, end)
+    assert (tried, found) == ([], provenance.Trace(({},), (), whole=False))
+    monkeypatch.setattr(rendered, "_TRACE_SECONDS", 0)
+    assert linted("nccl-word-boolean").findings
+    assert list(cache.rglob("*.json")) == []
 
 
 def test_a_changed_template_is_traced_again(tmp_path: Path, cache: Path) -> None:

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 HELP = """Correct the mistakes that have an automatic fix. Comments, order, quotes and line ends stay as they are.
 
 Without --unsafe, only fixes that preserve the intent of the file are applied. A fix that would cause another finding is
-not applied. Files that git ignores are skipped in folders. A file is written atomically. It is left as it is if it was
-saved meanwhile, or has several hard links. Standard input is written, corrected, to standard output.
+not applied. Files that git ignores and virtual environments are skipped in folders. A file is written atomically. It is
+left as it is if it was saved meanwhile, or has several hard links. Standard input is written, corrected, to standard
+output.
 
 \b
   trainyard fix run.yaml

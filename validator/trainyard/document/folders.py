@@ -1,4 +1,4 @@
-"""Searches folders for files to lint, and for charts. Files that git ignores are left out."""
+"""Searches folders for files to lint, and for charts. Files that git ignores and virtual environments are left out."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ _WANTED = (*SUFFIXES, *SCRIPTS)
 # The file that makes a folder a chart, and the parts of a chart that only make sense together with it.
 CHART = "Chart.yaml"
 SCENARIO = "-values.yaml"
+# The file that makes a folder a virtual environment of Python: its files belong to installed packages.
+_ENVIRONMENT = "pyvenv.cfg"
 _CHART_FOLDERS = frozenset(("templates", "charts"))
 _CHART_FILES = frozenset((CHART, "values.yaml", "values.schema.json"))
 
@@ -32,10 +34,11 @@ class Folder(NamedTuple):
     def search(cls, folder: str, exclude: tuple[str, ...], *, gitignore: bool) -> Folder:
         """Returns the files and charts below a folder, by name. Hidden, excluded and ignored ones are left out.
 
-        A folder that cannot be opened is among the files: opening it gives the reason.
+        So are virtual environments, unless the folder itself is one. A folder that cannot be opened is among the files:
+        opening it gives the reason.
         """
         search = _Search(exclude)
-        search.walk(folder, ignores_above(folder) if gitignore else None)
+        search.walk(folder, ignores_above(folder) if gitignore else None, is_named=True)
         top = os.path.join(os.path.realpath(folder), "")
         outside = [link for link in search.links if not os.path.join(os.path.realpath(link), "").startswith(top)]
         return cls(sorted(search.files), sorted(search.charts), sorted(outside))
@@ -60,7 +63,9 @@ class _Search:
         self.charts: list[str] = []
         self.links: list[str] = []
 
-    def walk(self, folder: str, ignores: Ignores | None, *, scenarios: bool = False) -> None:
+    def walk(
+        self, folder: str, ignores: Ignores | None, *, scenarios: bool = False, is_named: bool = False
+    ) -> None:
         """Adds the files and charts of a folder, and those below; `scenarios` marks the folder `ci` of a chart."""
         try:
             with os.scandir(folder) as entries:
@@ -69,6 +74,8 @@ class _Search:
             self.files.append(folder)
             return
         names = {entry.name for entry in found}
+        if _ENVIRONMENT in names and not is_named:
+            return
         is_chart = CHART in names and not names.isdisjoint(_CHART_FOLDERS)
         if is_chart:
             self._add_chart(folder)

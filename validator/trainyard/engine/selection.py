@@ -74,7 +74,14 @@ def suggestion(wrong: str, checks: Sequence[Rule] = ()) -> str:
 
 
 def nearest(wrong: str, names: Iterable[str]) -> str:
-    """Returns `did you mean ...?` with the most similar name, in any case; empty if none is similar."""
+    """Returns `did you mean ...?` with the most similar name, in any case; empty if none is similar.
+
+    Names that begin with the same words come first: a rule that was renamed keeps these.
+    """
     by_lower = {name.lower(): name for name in names}
-    found = closest_match(wrong.lower().replace("_", "-"), by_lower, 0.6)
+    word = wrong.lower().replace("_", "-")
+    words = word.split("-")
+    starts = ("-".join(words[:count]) for count in range(len(words), 0, -1))
+    alike = ([name for name in by_lower if f"{name}-".startswith(f"{start}-")] for start in starts)
+    found = next(filter(None, (closest_match(word, known, 0.6) for known in (*alike, by_lower) if known)), None)
     return f"did you mean `{by_lower[found]}`?" if found is not None else ""

@@ -51,11 +51,9 @@ def profile_names() -> tuple[str, ...]:
 @functools.cache
 def load_profile(name: str) -> Profile:
     """Returns the profile with this name. Raises `KeyError` if there is none."""
-    import yaml_rs
-
     if name not in profile_names():
         raise KeyError(name)
-    tree: Any = yaml_rs.loads((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))
+    tree = _read((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))
     env, resources = tree.get("env", {}), tree.get("resources", [])
     any_value = frozenset(tree.get("anyValue", ()))
     return Profile(
@@ -87,6 +85,17 @@ def forbids(name: str | None, variable: str) -> bool:
 def profile_devices(name: str) -> tuple[str, ...]:
     """Returns the extended resources that a run of the profile requests; none if there is no such profile."""
     return load_profile(name).devices if name in profile_names() else ()
+
+
+def _read(text: str) -> Any:
+    # The faster parser has no binary for some platforms, such as a browser.
+    try:
+        import yaml_rs
+    except ImportError:
+        import yaml
+
+        return yaml.safe_load(text)
+    return yaml_rs.loads(text)
 
 
 def _wanted(variables: dict[str, str | None], any_value: frozenset[str]) -> tuple[Wanted, ...]:

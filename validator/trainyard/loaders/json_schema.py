@@ -29,6 +29,9 @@ _ARTICLES = {
     "boolean": "true or false", "null": "null",
 }  # fmt: skip
 
+# Fields by which another object is found.
+_NAMING = ("name", "secretName", "claimName", "path")
+_PLAIN = re.compile(r"[A-Za-z/][\w./-]*")
 _BOUNDS = {
     "minimum": "at least", "exclusiveMinimum": "more than", "maximum": "at most", "exclusiveMaximum": "less than",
 }  # fmt: skip
@@ -37,7 +40,8 @@ _BOUNDS = {
 class Fault(NamedTuple):
     """A value that the schema refuses.
 
-    `known` are the keys for which an unknown one may be a misspelling; `takes` describes the accepted values.
+    `known` are the keys for which an unknown one may be a misspelling; `takes` describes the accepted values. `help`
+    tells what to write, empty if that is not known.
     """
 
     path: Path
@@ -45,6 +49,7 @@ class Fault(NamedTuple):
     message: str
     known: tuple[str, ...] = ()
     takes: str = ""
+    help: str = ""
 
 
 def load_schema(path: FilePath) -> dict[str, Any]:
@@ -69,7 +74,8 @@ def faults(schema: dict[str, Any], value: Any, path: Path = ()) -> Iterator[Faul
     """Yields every fault of the value."""
     if not _fits(schema, value):
         takes = describe(schema)
-        yield Fault(path, "wrong value", f"{format_path(path)} takes {takes}, not {format_value(value)}", takes=takes)
+        message = f"{format_path(path)} takes {takes}, not {format_value(value)}"
+        yield Fault(path, "wrong value", message, takes=takes, help=_help(schema, value))
         return
     for part in schema.get("allOf", ()):
         yield from faults(part, value, path)
@@ -78,6 +84,16 @@ def faults(schema: dict[str, Any], value: Any, path: Path = ()) -> Iterator[Faul
     elif isinstance(value, list) and "items" in schema:
         for index, item in enumerate(value):
             yield from faults(schema["items"], item, (*path, index))
+
+
+def _help(schema: dict[str, Any], value: Any) -> str:
+    """Returns the mapping that a lone text stands for: users who know the name of an object write it alone."""
+    if schema.get("type") != "object" or not isinstance(value, str) or not value:
+        return ""
+    field, *others = schema.get("required", ("",))
+    if others or field not in _NAMING:
+        return ""
+    return f"write `{{{field}: {value if _PLAIN.fullmatch(value) else json.dumps(value)}}}`"
 
 
 def _fields(schema: dict[str, Any], value: dict[str, Any], path: Path) -> Iterator[Fault]:

@@ -188,6 +188,18 @@ def needing(*names: str) -> Check:
     return check
 
 
+def filled(*names: str) -> Check:
+    """These fields are not the empty text. Other rules report one that is missing."""
+
+    @asking_for(*names)
+    def check(tree: Any, at: Place) -> Iterator[Refused]:
+        for name in names:
+            if mapping(tree).get(name) == "":
+                yield Refused(at.child(name), f"`{name}` is empty", "give it a value, or remove the entry")
+
+    return check
+
+
 def ordered(low: str, high: str) -> Check:
     """A number or quantity is at most another one; maps of quantities are compared by resource."""
 

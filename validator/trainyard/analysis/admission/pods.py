@@ -17,6 +17,7 @@ from trainyard.analysis.admission.constraints import (
     Row,
     asking_for,
     excluding,
+    filled,
     is_known,
     named,
     requiring,
@@ -34,6 +35,7 @@ FIELDS = (
     *("status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"),
 )
 FROM_FILES = ("configMap", "secret")
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 RESOURCES = tuple(
     f"{kind}.{name}" for kind in ("limits", "requests") for name in ("cpu", "memory", "ephemeral-storage")
@@ -136,13 +138,44 @@ _CONTAINER: tuple[tuple[str, Check, str], ...] = (
     ("ports[]", within("containerPort", 1, 65535), "validateContainerPorts"),
     ("ports[]", within("hostPort", 0, 65535), "validateContainerPorts"),
     ("env[]", _variable, "ValidateEnv, validateEnvVarValueFrom"),
+    ("env[]", filled("name"), "ValidateEnv"),
+    ("env[].valueFrom.configMapKeyRef", filled("name", "key"), "validateConfigMapKeySelector"),
+    ("env[].valueFrom.secretKeyRef", filled("name", "key"), "validateSecretKeySelector"),
+    ("env[].valueFrom.fieldRef", filled("fieldPath"), "validateObjectFieldSelector"),
+    ("env[].valueFrom.resourceFieldRef", filled("resource"), "validateContainerResourceFieldSelector"),
     ("envFrom[]", excluding("configMapRef", "secretRef"), "ValidateEnvFrom"),
+    ("envFrom[].configMapRef", filled("name"), "validateConfigMapEnvSource"),
+    ("envFrom[].secretRef", filled("name"), "validateSecretEnvSource"),
     ("securityContext.seccompProfile", _profile, "validateSeccompProfileField"),
     ("volumeMounts[]", _mount, "ValidateVolumeMounts"),
+    ("volumeMounts[]", filled("name", "mountPath"), "ValidateVolumeMounts"),
+    ("volumeDevices[]", filled("name", "devicePath"), "ValidateVolumeDevices"),
     ("", _propagation, "validateMountPropagation"),
     ("", _handler, "validateHandler"),
     ("lifecycle.preStop", excluding("exec", "httpGet", "sleep", "tcpSocket"), "validateHandler"),
     ("lifecycle.postStart", excluding("exec", "httpGet", "sleep", "tcpSocket"), "validateHandler"),
+)
+
+# Fields of the sources of volumes that have a value.
+_OF_VOLUMES = (
+    ("configMap", filled("name"), "validateConfigMapVolumeSource"),
+    ("secret", filled("secretName"), "validateSecretVolumeSource"),
+    ("persistentVolumeClaim", filled("claimName"), "validatePersistentClaimVolumeSource"),
+    ("hostPath", filled("path"), "validateHostPathVolumeSource"),
+    ("nfs", filled("server", "path"), "validateNFSVolumeSource"),
+    ("csi", filled("driver"), "ValidateCSIDriverName"),
+    ("projected.sources[].configMap", filled("name"), "validateProjectionSources"),
+    ("projected.sources[].secret", filled("name"), "validateProjectionSources"),
+    ("projected.sources[].serviceAccountToken", filled("path"), "validateProjectionSources"),
+    *((f"{kind}.items[]", filled("key", "path"), "validateKeyToPath") for kind in FROM_FILES),
+)
+_BY_TOPOLOGY = (
+    "topologySpreadConstraints[]",
+    *(
+        f"affinity.{kind}.{term}"
+        for kind in ("podAffinity", "podAntiAffinity")
+        for term in (f"{REQUIRED}[]", f"{PREFERRED}[].podAffinityTerm")
+    ),
 )
 
 ROWS = (
@@ -153,6 +186,9 @@ ROWS = (
     ),
     Row("initContainers[]", _init, "validateInitContainers"),
     Row("volumes[]", named("name", DNS_1123, LABEL), "ValidateVolumes"),
+    Row("volumes[]", filled("name"), "ValidateVolumes"),
+    *(Row(f"volumes[].{path}", check, source) for path, check, source in _OF_VOLUMES),
+    *(Row(path, filled("topologyKey"), "ValidateTopologyKey, validatePodAffinityTerm") for path in _BY_TOPOLOGY),
     *(Row(f"volumes[].{kind}", within("defaultMode", 0, FILE), "fileModeErrorMsg") for kind in FROM_FILES),
     *(Row(f"volumes[].{kind}.items[]", within("mode", 0, FILE), "validateKeyToPath") for kind in FROM_FILES),
     Row(

@@ -5,26 +5,39 @@ Source: sriov-network-operator SriovNetworkNodePolicy (`resourceName`, under the
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from trainyard.analysis.objects.alike import few
+from trainyard.analysis.objects.folders import folder_of
+from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
+from trainyard.engine.suggestions import closest_match
 from trainyard.facts.hardware.device_plugins import PLUGINS, plugin_devices
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Project, Resource
+
+# The default of the SR-IOV operator, which nothing else uses.
+_OPERATOR_PREFIX = "openshift.io"
+_RATIO = 0.8
+# Shorter names that differ in one letter belong to a series: a file has `rail_a`, and another one `rail_b`.
+_MISSPELT = 0.9
 
 
 class Offered(NamedTuple):
     """Full names of devices, the same in their order by prefix, and names for which the files do not give a prefix.
 
-    `short` are all names without their prefixes.
+    `short` are all names without their prefixes, and `folders` those of the files that configure each of these.
+    `under` are those of each prefix without it.
     """
 
     names: frozenset[str]
     by_prefix: Mapping[str, Sequence[str]]
     any_prefix: frozenset[str]
     short: frozenset[str]
+    folders: Mapping[str, frozenset[str]]
+    under: Mapping[str, frozenset[str]]
 
 
 def offered(project: Project) -> Offered:
@@ -33,13 +46,45 @@ def offered(project: Project) -> Offered:
 
 
 def _find_offered(project: Project) -> Offered:
-    names = frozenset(name for written in _configurations(project) for name in plugin_devices(written))
+    folders: defaultdict[str, set[str]] = defaultdict(set)
+    names = set()
+    for resource, written in _configurations(project):
+        for name in plugin_devices(written):
+            names.add(name)
+            folders[name.rpartition("/")[2]].add(folder_of(resource.at))
     by_prefix: dict[str, list[str]] = {}
     for name in sorted(names):
         by_prefix.setdefault(name.partition("/")[0], []).append(name)
     policies = project.of_kind("SriovNetworkNodePolicy")
+    for policy in policies:
+        folders[text(policy.tree, "spec", "resourceName")].add(folder_of(policy.at))
     any_prefix = frozenset(text(policy.tree, "spec", "resourceName") for policy in policies)
-    return Offered(names, by_prefix, any_prefix, any_prefix | {name.rpartition("/")[2] for name in names})
+    short = any_prefix | {name.rpartition("/")[2] for name in names}
+    under = {
+        prefix: frozenset(name.rpartition("/")[2] for name in of_prefix) for prefix, of_prefix in by_prefix.items()
+    }
+    configured = {name: frozenset(found) for name, found in folders.items()}
+    return Offered(frozenset(names), by_prefix, any_prefix, short, configured, under)
+
+
+def is_unknown(name: str, devices: Offered) -> bool:
+    """Returns true for a device that the files do not offer, although they configure a plugin that could."""
+    prefix, _, short = name.partition("/")
+    if name in devices.names or short in devices.any_prefix:
+        return False
+    if prefix in devices.by_prefix or not devices.any_prefix:
+        return prefix in devices.by_prefix
+    return prefix == _OPERATOR_PREFIX or closest_match(short, devices.any_prefix, _RATIO) is not None
+
+
+def meant(name: str, devices: Offered, near: Place) -> str | None:
+    """Returns the device of which an unknown one is a misspelling, if a file in the folder of `near` configures it."""
+    prefix, _, short = name.partition("/")
+    for known in (devices.under.get(prefix, frozenset()), devices.any_prefix):
+        found = closest_match(short, known, _MISSPELT)
+        if found is not None and folder_of(near) in devices.folders[found]:
+            return f"{prefix}/{found}"
+    return None
 
 
 def policies_of(project: Project, resource: str) -> Sequence[Resource]:
@@ -50,12 +95,12 @@ def policies_of(project: Project, resource: str) -> Sequence[Resource]:
     return few(_policies_by_resource.of(project).get(resource, ()))
 
 
-def _configurations(project: Project) -> Iterator[str]:
-    for config_map in project.of_kind("ConfigMap"):
-        yield from (value for value in mapping(config_map.tree, "data").values() if isinstance(value, str))
+def _configurations(project: Project) -> Iterator[tuple[Resource, str]]:
+    for one in project.of_kind("ConfigMap"):
+        yield from ((one, value) for value in mapping(one.tree, "data").values() if isinstance(value, str))
     for policy in project.of_kind("NicClusterPolicy"):
         for plugin in PLUGINS:
-            yield text(policy.tree, "spec", plugin, "config")
+            yield policy, text(policy.tree, "spec", plugin, "config")
 
 
 def _by_resource(project: Project) -> dict[str, list[Resource]]:

@@ -108,7 +108,8 @@ class Commands:
             if name in _DETACHING:
                 raise UnsupportedError(name)
             shown = start.launcher.name if start is not None else name
-            return [launched(state, Launch(shown, state.line(simple.line), state.is_inner))]
+            at = state.line(simple.line)._replace(words=shown)
+            return [launched(state, Launch(shown, at, state.is_inner))]
         if name in _DETACHING and any(word in SHELLS or word in state.files for word in plain[1:]):
             raise UnsupportedError(name)
         return _other(name, plain, state, context)

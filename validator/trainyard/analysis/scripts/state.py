@@ -27,7 +27,7 @@ NEVER = -1
 
 
 class Launch(NamedTuple):
-    """A launcher that ran and failed: the program, its line, and true if a script that the first one starts ran it."""
+    """A launcher that ran and failed: the program, its place, and true if a script that the first one starts ran it."""
 
     program: str
     at: Place

@@ -7,6 +7,7 @@ template refuses) is narrowed down by changing half of the values, then a quarte
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -26,10 +27,14 @@ Objects = Sequence[tuple[str, Any]]
 
 
 class Trace(NamedTuple):
-    """Origins by index of the object, and the paths of values that change nothing."""
+    """Origins by index of the object, and the paths of values that change nothing.
+
+    A trace that ran out of time is not `whole`: it has fewer origins, and no value is known to change nothing.
+    """
 
     origins: tuple[dict[Path, Origin], ...]
     inert: tuple[Path, ...]
+    whole: bool = True
 
 
 class _Node(NamedTuple):
@@ -46,11 +51,12 @@ def trace(
     render: Callable[[Mapping[str, Any]], Objects | None],
     own: Mapping[str, Any],
     merged: Mapping[str, Any],
+    end: float,
 ) -> Trace:
     """Traces the objects `base`; `again` is a second render, whose differences are random.
 
     `render` returns the objects for other values, None if the chart refuses them. `own` are the user's values, `merged`
-    those with the chart's defaults.
+    those with the chart's defaults. Nothing is rendered after `end`, a time of `time.monotonic`.
     """
     search = _Search(base, again, Marks(merged, str(base)))
     plain = [leaf for leaf in search.marks.leaves if leaf.is_text or leaf.is_count]
@@ -59,18 +65,25 @@ def trace(
     budget = MAX_RENDERS
     from concurrent.futures import ThreadPoolExecutor
 
+    def in_time(values: Mapping[str, Any]) -> Objects | None:
+        return render(values) if time.monotonic() < end else None
+
     with ThreadPoolExecutor(_WORKERS) as workers:
         while groups := [group for group in groups if group][:budget]:
             budget -= len(groups)
-            renders = list(workers.map(render, [search.values(own, merged, group) for group in groups]))
-            tried = zip(groups, renders, strict=True)
+            renders = list(workers.map(in_time, [search.values(own, merged, group) for group in groups]))
+            tried = list(zip(groups, renders, strict=True))
+            if time.monotonic() >= end:
+                # The chart refused none of the renders that are missing.
+                tried = [(group, objects) for group, objects in tried if objects is not None]
+                budget = 0
             groups = [further for group, objects in tried for further in search.examine(group, objects)]
     # A last render changes no switch, and so restores everything that a switch removed in the first render.
     plain = [leaf for leaf in plain if leaf.path not in search.switches]
-    search.examine(plain, render(search.values(own, merged, plain)))
-    return Trace(
-        tuple(_with_parents(found, base[n][1], merged) for n, found in enumerate(search.origins)), search.inert()
-    )
+    search.examine(plain, in_time(search.values(own, merged, plain)))
+    whole = time.monotonic() < end
+    origins = (_with_parents(found, base[n][1], merged) for n, found in enumerate(search.origins))
+    return Trace(tuple(origins), search.inert() if whole else (), whole)
 
 
 class _Search:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from gotemplate.merging import merge, with_defaults
 from gotemplate.origin import Origin
 from trainyard.document.document import Document
+from trainyard.document.opening import MAX_BYTES
 from trainyard.document.source import Path as Steps
 from trainyard.loaders.helm import provenance, rendering
 from trainyard.loaders.helm.errors import RenderingError
@@ -23,6 +25,8 @@ from trainyard.loaders.training_job.values import ValuesDocument
 
 # A count that drives a loop multiplies the size of a render by this much, and nothing can be learnt from it.
 _GROWTH = 20
+# A trace renders a chart up to 160 times, each in up to a minute.
+_TRACE_SECONDS = 120
 
 
 def rendered_documents(release: ChartRelease, default: Document, files: Sequence[Document]) -> list[Document]:
@@ -68,16 +72,20 @@ def _trace(release: ChartRelease, manifests: Sequence[Manifest], own: dict[str, 
     from trainyard.loaders.helm import trace_cache
 
     base = _objects(manifests)
-    limit = _GROWTH * sum(len(manifest.document.source.text) for manifest in manifests) + 100_000
-
-    def render(values: Mapping[str, Any]) -> Objects | None:
-        try:
-            return _objects(rendering.helm_template(release, values, strict=False, limit=limit))
-        except RenderingError:
-            return None
+    size = sum(len(manifest.document.source.text) for manifest in manifests)
+    most = min(_GROWTH * size + 100_000, MAX_BYTES)
 
     def work() -> Trace:
-        return provenance.trace(base, render(own) or base, render, own, merged)
+        end = time.monotonic() + _TRACE_SECONDS
+
+        def render(values: Mapping[str, Any]) -> Objects | None:
+            seconds = min(rendering.TIMEOUT_SECONDS, end - time.monotonic())
+            try:
+                return _objects(rendering.helm_template(release, values, strict=False, seconds=seconds, most=most))
+            except RenderingError:
+                return None
+
+        return provenance.trace(base, render(own) or base, render, own, merged, end)
 
     return trace_cache.cached_trace(release, own, work)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import itertools
 import json
@@ -17,9 +16,11 @@ from typing import IO, Any, NamedTuple
 
 from trainyard.document import reading
 from trainyard.document.document import Document
+from trainyard.document.opening import MAX_BYTES
 from trainyard.document.source import Source
 from trainyard.facts.kubernetes.served_apis import SERVED_APIS
 from trainyard.loaders.helm.errors import RenderingError
+from trainyard.loaders.helm.process import MAX_MEMORY, OutputError, run_limited
 from trainyard.loaders.helm.release import ChartRelease
 from trainyard.loaders.marks import leaves
 
@@ -34,8 +35,6 @@ _MAX_PACKED = 100 * 2**20
 _MAX_NESTED = 8
 # Links can make a chart of a whole file system.
 _MAX_FILES = 10_000
-# Address space of Helm, of which it uses little; templates can ask for any amount.
-_MAX_MEMORY = 4 * 2**30
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
@@ -165,11 +164,16 @@ def _outside(schema: Any) -> Iterator[str]:
 
 
 def helm_template(
-    release: ChartRelease, values: Mapping[str, Any], *, strict: bool = True, limit: int | None = None
+    release: ChartRelease,
+    values: Mapping[str, Any],
+    *,
+    strict: bool = True,
+    seconds: float = TIMEOUT_SECONDS,
+    most: int = MAX_BYTES,
 ) -> list[Manifest]:
     """Returns the objects of a release with these values, without CRDs, hooks and tests.
 
-    `strict` is true if the chart's schema applies. A text of more than `limit` characters is not read.
+    `strict` is true if the chart's schema applies. Helm ends after `seconds`, or once it prints more than `most` bytes.
     """
     command = [
         find_helm(release.helm), "template", release.name, str(release.chart), "--namespace", release.namespace,
@@ -179,40 +183,29 @@ def helm_template(
     command += [] if strict else ["--skip-schema-validation"]
     if next(itertools.islice(leaves(values), MAX_LEAVES, None), None) is not None:
         raise RenderingError(f"the values have more than {MAX_LEAVES} entries")
-    done = _run_helm(command, json.dumps(values, default=str), release.chart)
-    if done.returncode:
-        raise RenderingError(f"helm does not render {release.chart}: {_reason(done.stderr)}")
-    if limit is not None and len(done.stdout) > limit:
-        raise RenderingError(f"helm renders more than {limit} characters")
-    return list(_manifests(done.stdout))
+    given = json.dumps(values, default=str)
+    status, output, errors = _run_helm(command, given, release.chart, seconds, most)
+    if status:
+        raise RenderingError(f"helm does not render {release.chart}: {_reason(errors)}")
+    return list(_manifests(output))
 
 
-def _run_helm(command: list[str], values: str, chart: Path) -> subprocess.CompletedProcess[str]:
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        env=_environment(),
-    ) as process:
-        _limit_memory(process.pid)
-        try:
-            output, errors = process.communicate(values, timeout=TIMEOUT_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            raise RenderingError(f"helm did not render {chart} within {TIMEOUT_SECONDS} s") from None
-    return subprocess.CompletedProcess(command, process.returncode, output, errors)
+def _run_helm(command: list[str], values: str, chart: Path, seconds: float, most: int) -> tuple[int, str, str]:
+    """Returns the exit status of Helm, its output and its errors."""
+    try:
+        status, output, errors = run_limited(command, values.encode("utf-8", "replace"), _environment(), seconds, most)
+    except subprocess.TimeoutExpired:
+        raise RenderingError(f"helm did not render {chart} within {seconds:.0f} s") from None
+    except OutputError:
+        raise RenderingError(
+            f"helm renders more than {most / 2**20:.0f} MiB of {chart}, which is too much to lint: "
+            "lower the value that repeats a part of a template, or lint a part of the output of `helm template`"
+        ) from None
+    return status, _decoded(output), _decoded(errors)
 
 
-def _limit_memory(process: int) -> None:
-    """Limits the memory of Helm, which waits for its input, where the system can do that."""
-    import resource
-
-    if hasattr(resource, "prlimit"):
-        with contextlib.suppress(ProcessLookupError, PermissionError, ValueError):
-            resource.prlimit(process, resource.RLIMIT_AS, (_MAX_MEMORY, _MAX_MEMORY))
+def _decoded(text: bytes) -> str:
+    return text.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _environment() -> dict[str, str]:
@@ -228,7 +221,7 @@ def _environment() -> dict[str, str]:
 
 def _reason(stderr: str) -> str:
     if "out of memory" in stderr or "cannot allocate memory" in stderr:
-        return f"it needs more than {_MAX_MEMORY // 2**30} GiB of memory"
+        return f"it needs more than {MAX_MEMORY // 2**30} GiB of memory"
     lines = [
         line for line in stderr.strip().splitlines() if line and "walk.go" not in line and "level=INFO" not in line
     ]

@@ -24,7 +24,8 @@ def cached_trace(release: ChartRelease, values: Mapping[str, Any], work: Callabl
         return _loaded(json.loads(Path(path).read_text("utf-8")))
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         found = work()
-    save_to_cache(path, json.dumps(_dumped(found)).encode())
+    if found.whole:
+        save_to_cache(path, json.dumps(_dumped(found)).encode())
     return found
 
 

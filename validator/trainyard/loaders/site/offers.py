@@ -25,7 +25,6 @@ from trainyard.model.site import Site, SiteMonitoring, SiteNetwork, SiteOperator
 
 # The prefix with which NVIDIA's chart starts the SR-IOV operator.
 _SRIOV_PREFIX = "nvidia.com"
-# Label of the pods of a run, by which a monitor of all runs finds them.
 
 Objects = Mapping[str, list[RenderedObject]]
 

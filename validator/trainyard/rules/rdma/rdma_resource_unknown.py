@@ -6,7 +6,8 @@ offers the resource, the scheduler reports `Insufficient rdma/...` forever, and 
 
 The rule checks only names whose prefix is used by one of the configurations in the files, because others may belong to
 plugins that are not in the files. Beside a SriovNetworkNodePolicy, it also checks names with the prefix of the SR-IOV
-operator, `openshift.io/`, and names that differ from that of the policy in a few characters.
+operator, `openshift.io/`, and names that differ from that of the policy in a few characters. The misspelt name of a
+device that the same folder configures is reported by [rdma-resource-misspelt](rdma-resource-misspelt.md).
 
 Write the name as in the configuration, or add it there.
 """
@@ -15,17 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.resources.device_plugins import Offered, offered
+from trainyard.analysis.resources.device_plugins import is_unknown, meant, offered
 from trainyard.analysis.resources.devices import quantity_at
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.engine.suggestions import closest_match, format_list
+from trainyard.engine.suggestions import format_list
 from trainyard.facts.hardware.devices import is_accelerator
 from trainyard.facts.kubernetes.extended_resources import is_device
 from trainyard.model.run import Container
-
-# The default of the SR-IOV operator, which nothing else uses.
-OPERATOR_PREFIX = "openshift.io"
-RATIO = 0.8
 
 
 @rule(
@@ -47,9 +44,9 @@ def rdma_resource_unknown(container: Container, context: Context) -> Iterator[Pr
         return
     devices = offered(context.project)
     for name in sorted(wanted):
-        prefix, _, short = name.partition("/")
-        if name in devices.names or short in devices.any_prefix or not _is_known(prefix, short, devices):
+        if not is_unknown(name, devices) or meant(name, devices, container.at) is not None:
             continue
+        prefix = name.partition("/")[0]
         known = [*devices.by_prefix.get(prefix, ()), *(f"{prefix}/{one}" for one in sorted(devices.any_prefix))]
         field = "limits" if name in container.limits else "requests"
         yield Problem(
@@ -57,10 +54,3 @@ def rdma_resource_unknown(container: Container, context: Context) -> Iterator[Pr
             f"no device plugin in these files offers {name}: the pod stays Pending",
             f"use one of {format_list(known)}",
         )
-
-
-def _is_known(prefix: str, short: str, devices: Offered) -> bool:
-    """Return true if the files configure a device plugin that could offer the name."""
-    if prefix in devices.by_prefix or not devices.any_prefix:
-        return prefix in devices.by_prefix
-    return prefix == OPERATOR_PREFIX or closest_match(short, devices.any_prefix, RATIO) is not None

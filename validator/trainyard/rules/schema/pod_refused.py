@@ -7,8 +7,9 @@ The rule knows tolerations and node affinity whose operator does not fit their v
 two handlers or with another `successThreshold` than 1, probes of init containers, requests above limits, a variable
 with `value` and `valueFrom`, fields that a variable cannot have, and a volume with two sources. It knows names of
 containers, volumes and ports, numbers of ports, modes of files, paths below a volume, mount propagation, name servers
-and spread constraints. It also knows a `hostPort` that is not the port of a pod on the host's network, privileges
-without `allowPrivilegeEscalation`, and values that a label cannot have. It leaves out patches.
+and spread constraints, and empty names, keys and paths, such as `mountPath: ""`. It also knows a `hostPort` that is not
+the port of a pod on the host's network, privileges without `allowPrivilegeEscalation`, and values that a label cannot
+have. It leaves out patches.
 
 Write what the message says.
 """
@@ -28,8 +29,8 @@ from trainyard.startup import pattern
 # Controllers of other kinds may add what a pod lacks.
 WHOLE = ("v1", "apps/", "batch/v1")
 
-# A name such as `run-`, which a value of the chart ends that its user must give.
-_OPEN_NAME = pattern(r"`-?[a-z0-9.-]+-` is no valid `name`")
+# A name such as `run-`, or an empty one, in which a value of the chart is missing that its user must give.
+_OPEN = pattern(r"`-?[a-z0-9.-]+-` is no valid `name`|`\w+` is empty\Z")
 
 
 @rule(
@@ -49,6 +50,6 @@ def pod_refused(pod: Pod, context: Context) -> Iterator[Problem]:
     is_whole = context.run.api_version.startswith(WHOLE) and not is_partial(pod.at.document)
     is_rendered = isinstance(pod.at.document, RenderedDocument)
     for fault in faults:
-        if (fault.is_absence and not is_whole) or (is_rendered and _OPEN_NAME.match(fault.message)):
+        if (fault.is_absence and not is_whole) or (is_rendered and _OPEN.match(fault.message)):
             continue
         yield Problem(fault.at, f"{fault.message}: the API server refuses the pod", fault.help)

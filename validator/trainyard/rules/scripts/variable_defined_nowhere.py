@@ -3,7 +3,9 @@
 Kubernetes replaces `$(NAME)` in `command` and `args` with variables from the container's own `env` and `envFrom`, and
 with those that the job's operator appends. It leaves any other reference unchanged: variables of the image, of the node
 or of another container do not count, and no shell runs a command. For the same reason a program that is started without
-a shell gets `$NAME`, `${NAME}` and `$${NAME}` unchanged.
+a shell gets `$NAME`, `${NAME}` and `$${NAME}` unchanged. The rule reports these if the container has the variable, and
+where a launcher takes a number: torchrun refuses `--nproc-per-node=${GPUS}`. A file with such a name also outside of
+commands is a template, which a tool such as `envsubst` fills in.
 
 The training operator sets `MASTER_ADDR`, `RANK` and `WORLD_SIZE` in a PyTorchJob only if the job has a Master. Kubeflow
 Trainer sets none of them, also with the runtimes that it ships: a TrainJob has `PET_MASTER_ADDR` and `PET_NODE_RANK`,
@@ -22,28 +24,34 @@ Set the variable, or start the program through `bash -c`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 
 from trainyard.analysis.jobs.kubeflow import has_all_pods
+from trainyard.analysis.launchers.launcher_options import starts
 from trainyard.analysis.launchers.torchrun import rendezvous_options
 from trainyard.analysis.objects.patches import is_patch, may_be_patched
 from trainyard.analysis.pods.environment import REFERENCE, SERVICE_LINK, has_unknown_variables
 from trainyard.analysis.pods.injected import Injected, injected
 from trainyard.document.document import Place
 from trainyard.document.lookup import text
+from trainyard.document.source import Source
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.jobs.kubeflow import RUNTIMES
 from trainyard.facts.jobs.training_runtimes import shipped_runtime
 from trainyard.facts.kubernetes.extended_resources import is_device
 from trainyard.facts.programs.launchers import BY_NAME
 from trainyard.loaders.manifests.shell import SHELLS
-from trainyard.model.run import Command, Container, Pod, Run
+from trainyard.model.last_index import LastIndex
+from trainyard.model.run import Command, Container, Pod, Project, Run
 
 SHELL_STYLE = re.compile(r"\$\$?\{[A-Z][A-Z0-9_]*\}|(?<!\$)\$[A-Z][A-Z0-9_]+\b")
 # A program's name hardly ever has capitals; `\$(NAME)` and `$$(NAME)` are not for the shell.
 SUBSTITUTED = re.compile(r"(?<![$\\])\$\(([A-Z][A-Za-z0-9_]{3,})\)")
 # A patch with one of these may set any variable, or replace the command.
 _REPLACING = ("envFrom", "command", "args")
+# Options with a number, beside those with the number of nodes and processes.
+_NUMBERS = ("--node-rank", "--machine-rank", "--master-port", "--main-process-port", "--max-restarts")
 # Their plugins set no variable that a command refers to.
 KNOWN_DEVICES = ("nvidia.com/", "amd.com/", "google.com/", "vpc.amazonaws.com/", "rdma/")
 
@@ -181,6 +189,7 @@ def _shell_style(command: Command, container: Container, context: Context) -> It
     # If values contain `$NAME` too, the file is a template that a tool such as envsubst completes first.
     template = any(SHELL_STYLE.search(setting.value or "") for setting in container.settings)
     reported = _reported(container, context)
+    numbers = _numbers(container)
     for word, at in zip(command.words, command.word_at, strict=True):
         if at in reported:
             continue
@@ -188,6 +197,43 @@ def _shell_style(command: Command, container: Container, context: Context) -> It
             received = found.group().replace("$$", "$")
             name = received.strip("${}")
             doubled = received != found.group()
+            message = f"no shell expands this: the program gets the literal text `{received}`"
             if doubled or (not template and (known.has(name))):
-                message = f"no shell expands this: the program gets the literal text `{received}`"
                 yield name, Problem(at, message, f"write $({name}), or start the program through `bash -c`")
+            elif not template and at in numbers and not _is_filled_in(container, context):
+                yield name, Problem(at, message, f"write the number, or set {name} in env and write $({name})")
+
+
+def _numbers(container: Container) -> frozenset[Place]:
+    """Returns the places of words with a number that a launcher takes, as a value or behind its option."""
+    found = set()
+    for start in starts(container):
+        launcher = start.launcher
+        counted = (*launcher.per_node, *launcher.total, *launcher.nodes, *_NUMBERS)
+        for word, index in start.options:
+            name, equals, _ = word.partition("=")
+            at = index if equals else index + 1
+            if name.replace("_", "-") in counted and at < len(start.command.words):
+                found.add(start.place(at))
+    return frozenset(found)
+
+
+def _is_filled_in(container: Container, context: Context) -> bool:
+    """Returns true if the file has `$NAME` outside of commands too: then a tool such as `envsubst` fills it in."""
+    source = container.at.document.source
+    return _in_text.of(source) > _in_commands.of(context.project).get(id(source), 0)
+
+
+def _count_in_commands(project: Project) -> Mapping[int, int]:
+    """Returns how many `$NAME` the commands of each file have, by the identity of its source."""
+    counts: Counter[int] = Counter()
+    for run in project.runs:
+        for role in run.roles:
+            for container in (*role.pod.containers, *role.pod.init_containers):
+                words = (*container.command, *container.args)
+                counts[id(container.at.document.source)] += sum(len(SHELL_STYLE.findall(word)) for word in words)
+    return counts
+
+
+_in_text: LastIndex[Source, int] = LastIndex(lambda source: len(SHELL_STYLE.findall(source.text)))
+_in_commands: LastIndex[Project, Mapping[int, int]] = LastIndex(_count_in_commands)

@@ -34,4 +34,4 @@ def values_refused(document: ValuesDocument) -> Iterator[Problem]:
     """Report a value that the chart's schema or templates reject."""
     for fault in document.faults():
         if fault.kind == "wrong value":
-            yield Problem(document.place(fault.path), fault.message)
+            yield Problem(document.place(fault.path), fault.message, fault.help)
