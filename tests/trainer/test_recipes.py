@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -19,12 +20,17 @@ import pytest
 
 from tests.harness.trainer.environment import ENVIRONMENT
 from tests.harness.trainer.launch import TIMEOUT_SECONDS
+from trainer.library import seal
 
 ROOT = Path(__file__).parents[2]
 RECIPES = ROOT / "recipes"
 TRAINER = ROOT / "trainer"
 BUILD = "from setuptools import build_meta; build_meta.build_wheel('dist')"
 MANY = "1000000"
+DEEPSPEED = {
+    "train_micro_batch_size_per_gpu": 8,
+    "optimizer": {"type": "AdamW", "params": {"lr": 0.003, "torch_adam": True}},
+}
 
 
 @pytest.fixture(scope="session")
@@ -129,6 +135,27 @@ def test_transformers_trainer_saves_after_sigterm_and_continues_from_the_sealed_
     steps = max(int(path.name.removeprefix("checkpoint-")) for path in folder.glob("checkpoint-*"))
     assert (folder / f"checkpoint-{steps}" / "manifest.json").exists()
     assert steps % 20, "SIGTERM has saved a step that was due anyway"
+
+
+@pytest.mark.parametrize("recipe", ["deepspeed", "huggingface-trainer", "lightning"])
+def test_a_recipe_does_not_train_from_step_0_if_all_sealed_checkpoints_have_changed(
+    installed: Path, tmp_path: Path, recipe: str
+) -> None:
+    folder, configuration = tmp_path / "checkpoints", tmp_path / "deepspeed.json"
+    (folder / "checkpoint-8").mkdir(parents=True)
+    seal(folder / "checkpoint-8")
+    (folder / "checkpoint-8" / "manifest.json").write_text("{}")
+    configuration.write_text(json.dumps(DEEPSPEED))
+    options = ("--deepspeed_config", configuration) if recipe == "deepspeed" else ()
+
+    torchrun = ("-m", "tests.harness.trainer.torchrun", "--standalone", "--nproc-per-node", 1)
+    with running(installed, *torchrun, RECIPES / recipe / "train.py", folder, 1, *options) as run:
+        log = "".join(read_until(run, "no line"))
+        assert run.wait() == 1, log
+
+    assert f"CheckpointError: none of the 1 sealed checkpoints in {folder} is valid, as stated above" in log
+    assert "finished: " not in log
+    assert [path.name for path in folder.iterdir()] == ["checkpoint-8"], "nothing was changed"
 
 
 def test_the_linter_finds_nothing_in_the_recipes() -> None:
