@@ -168,10 +168,20 @@ def test_the_linter_finds_nothing_in_the_recipes() -> None:
 
 @pytest.mark.parametrize("recipe", sorted(path.parent.name for path in RECIPES.glob("*/Dockerfile")))
 def test_the_image_of_a_recipe_has_the_pinned_packages(recipe: str) -> None:
-    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
-    pinned = {pin for group in ("trainer", "launchers", "recipes", "titan") for pin in groups[group]}
-
     found = set(re.findall(r"\S+==\S+", (RECIPES / recipe / "Dockerfile").read_text()))
 
-    assert found <= pinned
+    assert found <= pinned("trainer", "launchers", "recipes", "titan")
     assert any(pin.startswith("torch==") for pin in found)
+
+
+def test_the_readme_adds_the_pinned_packages_to_the_image() -> None:
+    found = set(re.findall(r"^RUN .* (\S+==\S+)$", (TRAINER / "README.md").read_text(), re.MULTILINE))
+
+    assert {pin.partition("==")[0] for pin in found} == {"deepspeed", "mlflow-skinny"}
+    assert found <= pinned("launchers", "mlflow")
+
+
+def pinned(*names: str) -> set[str]:
+    """Returns the pins of these groups."""
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    return {pin for name in names for pin in groups[name]}
