@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shlex
 import socket
+import struct
 import subprocess
+import time
 from contextlib import suppress
 from multiprocessing import AuthenticationError
+from multiprocessing.connection import Listener
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import nccl_tests
@@ -17,6 +23,8 @@ import remote
 
 from tests.harness.ports import free_port
 
+# As multiprocessing sends a message: its length, then its bytes.
+LONGEST_ANSWER = struct.pack("!i", 256) + b"x" * 256
 SUMS = nccl_tests.Sums(first=8, last=32, factor=2, warm_up=1, iterations=2)
 
 
@@ -137,3 +145,47 @@ def test_strangers_neither_end_nor_delay_the_agent(tmp_path: Path) -> None:
                 pass
         # The other stranger is connected and still silent.
         assert remote.call("localhost", port, key.read_bytes(), "true") == 0
+
+
+def test_a_stranger_that_sends_a_byte_now_and_then_loses_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "MOST_STRANGERS", 1)
+    monkeypatch.setattr(remote, "AUTHENTICATION_SECONDS", 1)
+    port, key = free_port(), tmp_path / "key"
+    key.write_bytes(b"of this preflight")
+    remote.serve(port, key)
+
+    def trickle(stranger: socket.socket) -> None:
+        with suppress(OSError):
+            for byte in LONGEST_ANSWER:
+                stranger.sendall(bytes([byte]))
+                time.sleep(0.05)
+
+    with socket.create_connection(("localhost", port)) as slow:
+        Thread(target=trickle, args=(slow,), daemon=True).start()
+        begun = time.monotonic()
+        assert remote.call("localhost", port, key.read_bytes(), "true") == 0
+
+    assert time.monotonic() - begun < len(LONGEST_ANSWER) * 0.05 / 2
+
+
+def test_the_agent_goes_on_after_a_connection_that_it_could_not_accept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(remote, "PAUSE_SECONDS", 0.01)
+    failures = [OSError(errno.EMFILE, os.strerror(errno.EMFILE)), ConnectionAbortedError()]
+
+    class Failing(Listener):
+        def accept(self) -> Any:
+            if failures:
+                raise failures.pop()
+            return super().accept()
+
+    monkeypatch.setattr(remote, "Listener", Failing)
+    port, key = free_port(), tmp_path / "key"
+    key.write_bytes(b"of this preflight")
+    remote.serve(port, key)
+
+    assert remote.call("localhost", port, key.read_bytes(), "true") == 0
+    assert "preflight: cannot accept a connection: [Errno 24] Too many open files" in capsys.readouterr().err

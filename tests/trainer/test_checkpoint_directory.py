@@ -165,7 +165,8 @@ def test_leftovers_of_a_crashed_run_are_removed_on_the_next_start(tmp_path: Path
     assert not leftover.exists()
 
 
-def test_a_second_run_on_the_same_directory_is_refused(tmp_path: Path) -> None:
+def test_a_second_run_on_the_same_directory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trainer.checkpoint.directory.LEASE_SECONDS", 0.1)
     lock = Lock()
     assert lock.acquire(tmp_path)
     with pytest.raises(CheckpointError, match=f"another run is writing to {tmp_path}: .* another --checkpoint-dir"):

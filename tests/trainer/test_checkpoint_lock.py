@@ -54,6 +54,46 @@ def test_a_lock_is_free_after_its_release_and_may_be_released_again(tmp_path: Pa
     second.release()
 
 
+def test_a_start_waits_for_the_lock_of_a_node_that_died_and_logs_it_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dead, lock = Lock(), Lock()
+    dead.acquire(tmp_path)
+    (tmp_path / ".tmp-step-00000001-0123").mkdir()
+    threading.Timer(0.2, dead.release).start()
+    open_directory(tmp_path, lock, Peers(), lease_seconds=TIMEOUT_SECONDS)
+    assert lock.is_held
+    assert not (tmp_path / ".tmp-step-00000001-0123").exists()
+    said = capsys.readouterr().out
+    assert said.count(f"waits up to {TIMEOUT_SECONDS:.0f} s for the lock of {tmp_path}: another run holds it, or") == 1
+    lock.release()
+
+
+def test_a_lock_that_is_free_is_not_waited_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lock = Lock()
+    open_directory(tmp_path, lock, Peers(), lease_seconds=TIMEOUT_SECONDS)
+    assert not capsys.readouterr().out
+    lock.release()
+
+
+def test_a_second_run_is_refused_after_the_wait_for_a_lease(tmp_path: Path) -> None:
+    first, second = Lock(), Lock()
+    first.acquire(tmp_path)
+    with pytest.raises(CheckpointError, match="another run is writing to"):
+        open_directory(tmp_path, second, Peers(), lease_seconds=0.1)
+    assert first.is_held
+    assert not second.is_held
+    first.release()
+
+
+def test_a_directory_that_cannot_be_locked_for_another_reason_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flock_fails(monkeypatch, errno.EIO)
+    with pytest.raises(CheckpointError, match="cannot lock checkpoint directory"):
+        open_directory(tmp_path, Lock(), Peers(), lease_seconds=1000)
+
+
 def test_the_lock_is_not_inherited_by_other_programs_and_may_be_taken_by_any_user_of_the_group(tmp_path: Path) -> None:
     (tmp_path / "plain").touch()
     lock = Lock()

@@ -143,3 +143,37 @@ def test_unknown_array_names_are_reported_with_the_expected_ones(tmp_path: Path)
     write(tmp_path, {"pixels": IMAGES["inputs"]}, npz)
     with pytest.raises(ConfigError, match=r"holds pixels: write `inputs` and `targets`, or rows of `tokens`"):
         load_folder(TrainerConfig(data="folder", data_dir=tmp_path))
+
+
+def archive_of(path: Path, members: dict[str, bytes]) -> None:
+    """Writes a tar file of these members."""
+    path.parent.mkdir(parents=True)
+    with tarfile.open(path, "w") as archive:
+        for name, content in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        (
+            ["0.jpg", "0.cls", "1.jpg", "1.png", "1.cls"],
+            r"has members with \.jpg, \.png, which the trainer does not read",
+        ),
+        (["0.jpg", "1"], r"has members with \.jpg, no suffix, which .*: write each image as an array in \.npy and"),
+        ([f"0.{n}.jpg" for n in range(5)], r"has members with \.0\.jpg, \.1\.jpg, \.2\.jpg and 2 others, which"),
+    ],
+)
+def test_members_that_are_not_read_are_named(tmp_path: Path, members: list[str], message: str) -> None:
+    archive_of(tmp_path / "train" / "part.tar", dict.fromkeys(members, b"0"))
+    with pytest.raises(ConfigError, match=message):
+        load_folder(TrainerConfig(data="folder", data_dir=tmp_path))
+
+
+def test_members_that_are_not_read_do_no_harm_beside_complete_samples(tmp_path: Path) -> None:
+    array = io.BytesIO()
+    np.save(array, IMAGES["inputs"][0])
+    archive_of(tmp_path / "train" / "part.tar", {"0.npy": array.getvalue(), "0.cls": b"1", "0.json": b"{}"})
+    assert len(load_folder(TrainerConfig(data="folder", data_dir=tmp_path, classes=3)).training) == 1

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 
+from trainer.checkpoint import manifest
 from trainer.errors import CheckpointError
 from trainer.library import Checkpoints, newest_sealed, seal
 from trainer.runtime.distributed import World
@@ -142,6 +143,46 @@ def test_a_checkpoint_that_was_not_written_to_its_end_or_has_changed_is_passed_o
     said = capsys.readouterr().out
     assert "checkpoint-3: cannot read manifest.json" in said
     assert "checkpoint-2: rank-0.pt does not have the sha256 digest" in said
+
+
+def test_a_checkpoint_of_torch_distributed_is_passed_over_if_the_run_ended_before_it_was_sealed(
+    tmp_path: Path, alone: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seal(checkpoint(tmp_path, 1))
+    (checkpoint(tmp_path, 2) / ".metadata").write_bytes(b"of PyTorch")
+
+    assert newest_sealed(tmp_path) == str(tmp_path / "checkpoint-1")
+
+    assert "checkpoint-2: cannot read manifest.json: the run ended before it was sealed" in capsys.readouterr().out
+
+
+def test_a_run_does_not_begin_again_if_all_sealed_checkpoints_have_changed(tmp_path: Path, alone: World) -> None:
+    for step in (1, 2):
+        path = checkpoint(tmp_path, step)
+        seal(path)
+        (path / "config.json").write_text("[]")
+    checkpoint(tmp_path, 3)
+
+    with pytest.raises(CheckpointError, match=f"none of the 2 sealed checkpoints in {tmp_path} is valid, as stated"):
+        newest_sealed(tmp_path)
+
+
+def test_a_run_begins_again_if_no_checkpoint_was_sealed(tmp_path: Path, alone: World) -> None:
+    checkpoint(tmp_path, 1)
+    (checkpoint(tmp_path, 2) / ".metadata").write_bytes(b"of PyTorch")
+
+    assert newest_sealed(tmp_path) is None
+
+
+def test_a_checkpoint_with_a_manifest_of_another_format_stops_the_run_and_is_named(
+    tmp_path: Path, alone: World
+) -> None:
+    seal(checkpoint(tmp_path, 1))
+    path = checkpoint(tmp_path, 2)
+    (path / "manifest.json").write_bytes(manifest.manifest_text(99, {}))
+
+    with pytest.raises(CheckpointError, match=f"cannot read checkpoint {path}: format 99, .* nothing was changed"):
+        newest_sealed(tmp_path)
 
 
 def test_a_checkpoint_that_is_written_again_is_sealed_again(tmp_path: Path, alone: World) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,13 +13,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 from tokenizers import Tokenizer, models, pre_tokenizers
 
+from tests.harness.trainer.environment import ENVIRONMENT
 from trainer import prepare
 from trainer.config import TrainerConfig
 from trainer.data.folder import load_folder
 from trainer.errors import ConfigError
 
+ROOT = Path(__file__).parents[2]
 WORDS = {"a": 0, "b": 1, "c": 2, "<end>": 3, "<unknown>": 4}
 
 
@@ -123,3 +128,26 @@ def test_a_run_on_texts_is_refused_with_the_command_that_prepares_them(texts: Pa
         ConfigError, match=r"texts\.parquet has texts: write their tokens with python -m trainer\.prepare"
     ):
         load_folder(config)
+
+
+def test_the_script_of_the_guide_writes_what_a_run_reads_and_may_run_again(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "how-to" / "texts.md").read_text()
+    (values,) = re.findall(r"```yaml\n(# texts\.yaml\n.*?)```", page, re.DOTALL)
+    *shell, script = yaml.safe_load(values)["train"]["command"]
+    write_tokenizer(tmp_path / "gpt2", None, WORDS | {"<|endoftext|>": 5})
+    (tmp_path / "stories" / "data").mkdir(parents=True)
+    for name in ("train-0", "train-1", "validation-0"):
+        pq.write_table(pa.table({"text": ["a b", "c"]}), tmp_path / "stories" / "data" / f"{name}.parquet")
+
+    for _ in range(2):
+        subprocess.run(
+            [*shell, script.replace(" /data/", f" {tmp_path}/")],
+            cwd=ROOT,
+            env=ENVIRONMENT | {"PYTHONPATH": str(ROOT)},
+            check=True,
+        )
+
+    config = TrainerConfig(data="folder", data_dir=tmp_path / "tokens", model="gpt", classes=6, context_length=4)
+    data = load_folder(config)
+    assert data.training.take(np.array([0])).inputs.tolist() == [[0, 1, 5, 2]]
+    assert data.test is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -19,12 +20,17 @@ import pytest
 
 from tests.harness.trainer.environment import ENVIRONMENT
 from tests.harness.trainer.launch import TIMEOUT_SECONDS
+from trainer.library import seal
 
 ROOT = Path(__file__).parents[2]
 RECIPES = ROOT / "recipes"
 TRAINER = ROOT / "trainer"
 BUILD = "from setuptools import build_meta; build_meta.build_wheel('dist')"
 MANY = "1000000"
+DEEPSPEED = {
+    "train_micro_batch_size_per_gpu": 8,
+    "optimizer": {"type": "AdamW", "params": {"lr": 0.003, "torch_adam": True}},
+}
 
 
 @pytest.fixture(scope="session")
@@ -131,6 +137,27 @@ def test_transformers_trainer_saves_after_sigterm_and_continues_from_the_sealed_
     assert steps % 20, "SIGTERM has saved a step that was due anyway"
 
 
+@pytest.mark.parametrize("recipe", ["deepspeed", "huggingface-trainer", "lightning"])
+def test_a_recipe_does_not_train_from_step_0_if_all_sealed_checkpoints_have_changed(
+    installed: Path, tmp_path: Path, recipe: str
+) -> None:
+    folder, configuration = tmp_path / "checkpoints", tmp_path / "deepspeed.json"
+    (folder / "checkpoint-8").mkdir(parents=True)
+    seal(folder / "checkpoint-8")
+    (folder / "checkpoint-8" / "manifest.json").write_text("{}")
+    configuration.write_text(json.dumps(DEEPSPEED))
+    options = ("--deepspeed_config", configuration) if recipe == "deepspeed" else ()
+
+    torchrun = ("-m", "tests.harness.trainer.torchrun", "--standalone", "--nproc-per-node", 1)
+    with running(installed, *torchrun, RECIPES / recipe / "train.py", folder, 1, *options) as run:
+        log = "".join(read_until(run, "no line"))
+        assert run.wait() == 1, log
+
+    assert f"CheckpointError: none of the 1 sealed checkpoints in {folder} is valid, as stated above" in log
+    assert "finished: " not in log
+    assert [path.name for path in folder.iterdir()] == ["checkpoint-8"], "nothing was changed"
+
+
 def test_the_linter_finds_nothing_in_the_recipes() -> None:
     linted = subprocess.run(
         [sys.executable, "-m", "trainyard", "lint", RECIPES], capture_output=True, text=True, check=False
@@ -141,10 +168,20 @@ def test_the_linter_finds_nothing_in_the_recipes() -> None:
 
 @pytest.mark.parametrize("recipe", sorted(path.parent.name for path in RECIPES.glob("*/Dockerfile")))
 def test_the_image_of_a_recipe_has_the_pinned_packages(recipe: str) -> None:
-    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
-    pinned = {pin for group in ("trainer", "launchers", "recipes", "titan") for pin in groups[group]}
-
     found = set(re.findall(r"\S+==\S+", (RECIPES / recipe / "Dockerfile").read_text()))
 
-    assert found <= pinned
+    assert found <= pinned("trainer", "launchers", "recipes", "titan")
     assert any(pin.startswith("torch==") for pin in found)
+
+
+def test_the_readme_adds_the_pinned_packages_to_the_image() -> None:
+    found = set(re.findall(r"^RUN .* (\S+==\S+)$", (TRAINER / "README.md").read_text(), re.MULTILINE))
+
+    assert {pin.partition("==")[0] for pin in found} == {"deepspeed", "mlflow-skinny"}
+    assert found <= pinned("launchers", "mlflow")
+
+
+def pinned(*names: str) -> set[str]:
+    """Returns the pins of these groups."""
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    return {pin for name in names for pin in groups[name]}

@@ -71,6 +71,28 @@ def test_torchtitan_continues_from_the_newest_checkpoint_of_which_no_byte_has_ch
     assert f"resuming from {tmp_path / 'step-4'}" in log
 
 
+def test_torchtitan_does_not_train_from_step_0_if_all_sealed_checkpoints_have_changed(
+    train: Sequence[str | Path], tmp_path: Path
+) -> None:
+    (tmp_path / "step-4").mkdir()
+    (tmp_path / "step-4" / "manifest.json").write_text("{}")
+
+    ended = subprocess.run([*train, "8"], env=ENVIRONMENT, capture_output=True, text=True, check=False)
+
+    assert ended.returncode == 1
+    assert "CheckpointError: none of the 1 sealed checkpoints" in ended.stderr
+
+
+def test_torchtitan_passes_over_a_checkpoint_that_was_not_sealed(train: Sequence[str | Path], tmp_path: Path) -> None:
+    trained(train, 6)
+    (tmp_path / "step-6" / "manifest.json").unlink()
+
+    log = trained(train, 8)
+
+    assert f"skipped checkpoint {tmp_path / 'step-6'}: cannot read manifest.json: the run ended before" in log
+    assert f"resuming from {tmp_path / 'step-4'}" in log
+
+
 def test_sigterm_for_one_rank_of_torchtitan_stops_both_after_the_same_save(
     train: Sequence[str | Path], tmp_path: Path
 ) -> None:

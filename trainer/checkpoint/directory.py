@@ -13,9 +13,18 @@ from .peers import Peers
 from .publish import temporary_path
 from .retention import remove_leftovers
 
+# Linux' file server takes the locks of an NFSv4 client back that has been silent for 90 s.
+LEASE_SECONDS = 100.0
+
 
 def open_directory(
-    directory: Path, lock: Lock, peers: Peers, *, takeover_seconds: float = 0.0, owner_before: str = ""
+    directory: Path,
+    lock: Lock,
+    peers: Peers,
+    *,
+    lease_seconds: float = 0.0,
+    takeover_seconds: float = 0.0,
+    owner_before: str = "",
 ) -> None:
     """Creates and locks `directory`, and removes the leftovers of crashed runs. Collective.
 
@@ -23,6 +32,7 @@ def open_directory(
         directory: The checkpoint directory.
         lock: The lock of this process.
         peers: The ranks that use the directory.
+        lease_seconds: The time to wait for the lock, which a node that died may still have on a file server.
         takeover_seconds: Not 0 if these ranks go on without the one that had the lock, which may be cut off and still
             write: then they wait for so long until they get the lock, or `owner_before` has it.
         owner_before: The owner of the lock while the lost rank had it. If that is still so, that rank is paused.
@@ -32,7 +42,9 @@ def open_directory(
     """
     peers.on_rank_zero(
         lambda: (
-            _take_over(directory, lock, takeover_seconds, owner_before) if takeover_seconds else _open(directory, lock)
+            _take_over(directory, lock, takeover_seconds, owner_before)
+            if takeover_seconds
+            else _open(directory, lock, lease_seconds)
         )
     )
     if peers.size == 1:
@@ -46,8 +58,8 @@ def open_directory(
             shutil.rmtree(probe, ignore_errors=True)
 
 
-def _open(directory: Path, lock: Lock) -> None:
-    if lock.acquire(directory):
+def _open(directory: Path, lock: Lock, seconds: float) -> None:
+    if lock.acquire_patiently(directory, seconds):
         remove_leftovers(directory)
 
 

@@ -18,8 +18,12 @@ from ..errors import CheckpointError
 from ..runtime.log import log
 
 _NAME = ".lock"
-_RETRY_SECONDS = 0.05
+_RETRY_SECONDS, _WAITING_RETRY_SECONDS = 0.05, 0.5
 _UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
+
+
+class LockedError(CheckpointError):
+    """Another process holds the lock."""
 
 
 class Lock:
@@ -46,7 +50,8 @@ class Lock:
             told from the files of a live one.
 
         Raises:
-            CheckpointError: Another run holds the lock, or the directory cannot be written.
+            LockedError: Another run holds the lock.
+            CheckpointError: The directory cannot be written.
         """
         try:
             directory.mkdir(parents=True, exist_ok=True)
@@ -59,7 +64,8 @@ class Lock:
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise CheckpointError(
+            self.release()
+            raise LockedError(
                 f"another run is writing to {directory}: wait until it has ended or write another --checkpoint-dir"
             ) from error
         except OSError as error:
@@ -70,6 +76,29 @@ class Lock:
             return False
         self._write_owner(directory)
         return True
+
+    def acquire_patiently(self, directory: Path, seconds: float) -> bool:
+        """Locks `directory` as `acquire` does, and waits up to `seconds` while another process holds the lock.
+
+        Raises:
+            LockedError: Another run holds the lock after `seconds`.
+            CheckpointError: The directory cannot be written.
+        """
+        deadline = time.monotonic() + seconds
+        is_logged = False
+        while True:
+            try:
+                return self.acquire(directory)
+            except LockedError:
+                if (left := deadline - time.monotonic()) <= 0:
+                    raise
+            if not is_logged:
+                log(
+                    f"waits up to {seconds:.0f} s for the lock of {directory}: another run holds it, or a node that "
+                    "died, until the file server takes it back"
+                )
+                is_logged = True
+            time.sleep(min(left, _WAITING_RETRY_SECONDS))
 
     def acquire_within(self, seconds: float, directory: Path, *, owner_before: str = "") -> bool:
         """Locks `directory` as soon as no other process holds its lock.

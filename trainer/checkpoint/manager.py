@@ -81,6 +81,8 @@ class CheckpointManager:
             folder,
             self._lock,
             self._peers,
+            # The other ranks wait for no longer than `timeout_seconds`.
+            lease_seconds=min(directory.LEASE_SECONDS, self._config.timeout_seconds / 2),
             takeover_seconds=self._config.timeout_seconds / 2 if launch.takes_over else 0.0,
             owner_before=launch.rendezvous_before,
         )

@@ -32,7 +32,7 @@ def _member(kind: object, name: str) -> Any:
     raise InvalidCheckpointError(f"{NAME} reads the attribute {name!r}, which no checkpoint contains")
 
 
-# The types that PyTorch 2.14 and 2.15 write. They only hold data or look up a name. Any other name in a pickle could
+# The types that PyTorch 2.13 to 2.15 write. They only hold data or look up a name. Any other name in a pickle could
 # run code of its author.
 _KNOWN = {
     ("torch", "Size"): torch.Size,

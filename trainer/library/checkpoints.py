@@ -67,7 +67,7 @@ class Checkpoints:
             CheckpointError: Another run or another program uses the directory, it is not writable, or none of its
                 checkpoints is valid. Nothing was changed in it.
         """
-        directory.open_directory(self._folder, self._lock, self._peers)
+        directory.open_directory(self._folder, self._lock, self._peers, lease_seconds=directory.LEASE_SECONDS)
         found = self._restore_newest()
         step = found.train_state.step if found else -1
         self._peers.on_rank_zero(lambda: move_aside_newer_than(self._folder, step, afresh=False))

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import io
 import tarfile
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -18,21 +19,42 @@ from numpy.typing import NDArray
 from ...errors import ConfigError
 from .shard import Shard, in_memory
 
+# A name such as `cat.2024-01.jpg` makes a kind of its own.
+_MOST_SHOWN = 3
 _KINDS = {"npy": "inputs", "cls": "targets", "tokens.npy": "tokens"}
 
 
 def read(path: Path) -> Shard:
     """Reads the samples in `path`, in the order of the members."""
     found: dict[str, list[NDArray[Any]]] = defaultdict(list)
+    unread: Counter[str] = Counter()
     with tarfile.open(path) as archive:
         for member in archive:
             folder, _, name = member.name.rpartition("/")
-            kind = _KINDS.get(name.partition(".")[2])
+            suffix = name.partition(".")[2]
+            kind = _KINDS.get(suffix)
             stream = archive.extractfile(member)
-            if kind is None or stream is None:
+            if stream is None:
+                continue
+            if kind is None:
+                unread[suffix] += 1
                 continue
             found[kind].append(_value(path, f"{folder}/{name}", kind, stream.read()))
+    if unread:
+        _check_complete(path, found, unread)
     return in_memory(str(path), {kind: np.stack(values) for kind, values in found.items()})
+
+
+def _check_complete(path: Path, found: Collection[str], unread: Counter[str]) -> None:
+    """Raises ConfigError if the samples lack a part, which then may be in the members that are not read."""
+    if {"inputs", "targets"}.issubset(found) or "tokens" in found:
+        return
+    shown = ", ".join(f".{suffix}" if suffix else "no suffix" for suffix, _ in unread.most_common(_MOST_SHOWN))
+    more = f" and {len(unread) - _MOST_SHOWN} others" if len(unread) > _MOST_SHOWN else ""
+    raise ConfigError(
+        f"{path} has members with {shown}{more}, which the trainer does not read: write each image as an array in .npy "
+        "and its class in .cls, or each row of tokens in .tokens.npy"
+    )
 
 
 def _value(path: Path, name: str, kind: str, content: bytes) -> NDArray[Any]:

@@ -10,18 +10,19 @@ import json
 import os
 import shlex
 import socket
-import struct
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
 from pathlib import Path
-from threading import BoundedSemaphore, Thread
+from threading import BoundedSemaphore, Thread, Timer
 
 AUTHENTICATION_SECONDS = 10
 # Each takes a thread until it has authenticated; the next ones wait.
 MOST_STRANGERS = 64
+PAUSE_SECONDS = 1
 
 
 def agent(port: int, key: Path) -> str:
@@ -40,8 +41,18 @@ def _accept(listener: Listener, key: bytes) -> None:
     places = BoundedSemaphore(MOST_STRANGERS)
     while True:
         places.acquire()
-        connection = listener.accept()
+        while (connection := _client(listener)) is None:
+            time.sleep(PAUSE_SECONDS)
         Thread(target=_receive, args=(connection, key, places), daemon=True).start()
+
+
+def _client(listener: Listener) -> Connection | None:
+    """Return the next client; None if it is gone already, or if the process has no file descriptor for it."""
+    try:
+        return listener.accept()
+    except OSError as error:
+        print(f"preflight: cannot accept a connection: {error}", file=sys.stderr, flush=True)
+        return None
 
 
 def _receive(connection: Connection, key: bytes, places: BoundedSemaphore) -> None:
@@ -57,13 +68,23 @@ def _receive(connection: Connection, key: bytes, places: BoundedSemaphore) -> No
 
 
 def _authenticate(connection: Connection, key: bytes) -> None:
-    """As `Listener` does, but in the thread of the connection and with a limit of time."""
+    """As `Listener` does, but in the thread of the connection and with a limit of time for all of it."""
     with socket.socket(fileno=os.dup(connection.fileno())) as same:
-        limit = struct.pack("ll", AUTHENTICATION_SECONDS, 0)
-        same.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
-        same.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
-    deliver_challenge(connection, key)
-    answer_challenge(connection, key)
+        # A timeout of the socket would begin again with each byte.
+        limit = Timer(AUTHENTICATION_SECONDS, _shut_down, [same])
+        limit.daemon = True  # the process may end meanwhile
+        limit.start()
+        try:
+            deliver_challenge(connection, key)
+            answer_challenge(connection, key)
+        finally:
+            limit.cancel()
+            limit.join()
+
+
+def _shut_down(same: socket.socket) -> None:
+    with suppress(OSError):  # the client has ended
+        same.shutdown(socket.SHUT_RDWR)
 
 
 def _answer(connection: Connection) -> None:
