@@ -63,9 +63,7 @@ class _Search:
         self.charts: list[str] = []
         self.links: list[str] = []
 
-    def walk(
-        self, folder: str, ignores: Ignores | None, *, scenarios: bool = False, is_named: bool = False
-    ) -> None:
+    def walk(self, folder: str, ignores: Ignores | None, *, scenarios: bool = False, is_named: bool = False) -> None:
         """Adds the files and charts of a folder, and those below; `scenarios` marks the folder `ci` of a chart."""
         try:
             with os.scandir(folder) as entries:
