@@ -78,6 +78,7 @@ def test_tools_that_share_packages_pin_one_version_of_each_module() -> None:
                 is_older = tool in OF_KUBERNETES_1_36 and RELEASED_WITH_KUBERNETES.fullmatch(module) is not None
                 found.setdefault((module, is_older), {})[tool] = version
 
+    assert any(len(versions) > 1 for versions in found.values())
     assert {module: versions for (module, _), versions in found.items() if len(set(versions.values())) > 1} == {}
 
 
