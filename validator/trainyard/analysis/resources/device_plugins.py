@@ -15,8 +15,10 @@ from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.engine.suggestions import closest_match
 from trainyard.facts.hardware.device_plugins import PLUGINS, plugin_devices
+from trainyard.facts.hardware.devices import is_accelerator
+from trainyard.facts.kubernetes.extended_resources import is_device
 from trainyard.model.last_index import LastIndex
-from trainyard.model.run import Project, Resource
+from trainyard.model.run import Container, Project, Resource
 
 # The default of the SR-IOV operator, which nothing else uses.
 _OPERATOR_PREFIX = "openshift.io"
@@ -38,6 +40,14 @@ class Offered(NamedTuple):
     short: frozenset[str]
     folders: Mapping[str, frozenset[str]]
     under: Mapping[str, frozenset[str]]
+
+
+class UnknownDevice(NamedTuple):
+    """A device, `limits` or `requests`, and the device of the same folder of which it is a misspelling, if any."""
+
+    name: str
+    field: str
+    meant: str | None
 
 
 def offered(project: Project) -> Offered:
@@ -67,8 +77,20 @@ def _find_offered(project: Project) -> Offered:
     return Offered(frozenset(names), by_prefix, any_prefix, short, configured, under)
 
 
-def is_unknown(name: str, devices: Offered) -> bool:
-    """Returns true for a device that the files do not offer, although they configure a plugin that could."""
+def unknown_devices(container: Container, project: Project) -> Iterator[UnknownDevice]:
+    """Yields devices of a container that the files do not offer, although they configure a plugin that could."""
+    asked = (*container.limits, *container.requests)
+    wanted = {name for name in asked if is_device(name) and not is_accelerator(name)}
+    if not wanted:
+        return
+    devices = offered(project)
+    for name in sorted(wanted):
+        if _is_unknown(name, devices):
+            field = "limits" if name in container.limits else "requests"
+            yield UnknownDevice(name, field, _meant(name, devices, container.at))
+
+
+def _is_unknown(name: str, devices: Offered) -> bool:
     prefix, _, short = name.partition("/")
     if name in devices.names or short in devices.any_prefix:
         return False
@@ -77,8 +99,7 @@ def is_unknown(name: str, devices: Offered) -> bool:
     return prefix == _OPERATOR_PREFIX or closest_match(short, devices.any_prefix, _RATIO) is not None
 
 
-def meant(name: str, devices: Offered, near: Place) -> str | None:
-    """Returns the device of which an unknown one is a misspelling, if a file in the folder of `near` configures it."""
+def _meant(name: str, devices: Offered, near: Place) -> str | None:
     prefix, _, short = name.partition("/")
     for known in (devices.under.get(prefix, frozenset()), devices.any_prefix):
         found = closest_match(short, known, _MISSPELT)

@@ -13,11 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.resources.device_plugins import is_unknown, meant, offered
+from trainyard.analysis.resources.device_plugins import unknown_devices
 from trainyard.analysis.resources.devices import quantity_at
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.hardware.devices import is_accelerator
-from trainyard.facts.kubernetes.extended_resources import is_device
 from trainyard.model.run import Container
 
 
@@ -34,18 +32,10 @@ from trainyard.model.run import Container
 )
 def rdma_resource_misspelt(container: Container, context: Context) -> Iterator[Problem]:
     """A device whose name differs from an offered one in a letter or two."""
-    names = (*container.limits, *container.requests)
-    wanted = {name for name in names if is_device(name) and not is_accelerator(name)}
-    if not wanted:
-        return
-    devices = offered(context.project)
-    for name in sorted(wanted):
-        known = meant(name, devices, container.at) if is_unknown(name, devices) else None
-        if known is None:
-            continue
-        field = "limits" if name in container.limits else "requests"
-        yield Problem(
-            quantity_at(context.run, context.role, container, field, name).key(),
-            f"no device plugin in these files offers {name}: the pod stays Pending",
-            f"did you mean `{known}`?",
-        )
+    for device in unknown_devices(container, context.project):
+        if device.meant is not None:
+            yield Problem(
+                quantity_at(context.run, context.role, container, device.field, device.name).key(),
+                f"no device plugin in these files offers {device.name}: the pod stays Pending",
+                f"did you mean `{device.meant}`?",
+            )

@@ -16,12 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.resources.device_plugins import is_unknown, meant, offered
+from trainyard.analysis.resources.device_plugins import offered, unknown_devices
 from trainyard.analysis.resources.devices import quantity_at
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import format_list
-from trainyard.facts.hardware.devices import is_accelerator
-from trainyard.facts.kubernetes.extended_resources import is_device
 from trainyard.model.run import Container
 
 
@@ -38,19 +36,14 @@ from trainyard.model.run import Container
 )
 def rdma_resource_unknown(container: Container, context: Context) -> Iterator[Problem]:
     """A device under a known plugin's prefix that the plugin does not offer."""
-    names = (*container.limits, *container.requests)
-    wanted = {name for name in names if is_device(name) and not is_accelerator(name)}
-    if not wanted:
-        return
-    devices = offered(context.project)
-    for name in sorted(wanted):
-        if not is_unknown(name, devices) or meant(name, devices, container.at) is not None:
+    for device in unknown_devices(container, context.project):
+        if device.meant is not None:
             continue
-        prefix = name.partition("/")[0]
+        devices = offered(context.project)
+        prefix = device.name.partition("/")[0]
         known = [*devices.by_prefix.get(prefix, ()), *(f"{prefix}/{one}" for one in sorted(devices.any_prefix))]
-        field = "limits" if name in container.limits else "requests"
         yield Problem(
-            quantity_at(context.run, context.role, container, field, name).key(),
-            f"no device plugin in these files offers {name}: the pod stays Pending",
+            quantity_at(context.run, context.role, container, device.field, device.name).key(),
+            f"no device plugin in these files offers {device.name}: the pod stays Pending",
             f"use one of {format_list(known)}",
         )
