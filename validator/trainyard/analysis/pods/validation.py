@@ -1,4 +1,4 @@
-"""What the API server refuses in a pod although each field has the right type: values that exclude each other.
+"""Pods that the API server refuses although each field has the right type: values that exclude each other.
 
 Source: kubernetes v1.34.4 pkg/apis/core/validation/validation.go (ValidateTolerations, ValidateNodeSelectorRequirement,
 validateLivenessProbe, validateHandler, ValidateResourceRequirements, validateContainerPorts,

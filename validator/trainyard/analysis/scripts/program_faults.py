@@ -1,4 +1,4 @@
-"""What programs refuse among their words: options, values of options, and words that belong to none.
+"""Words that programs refuse: options, values of options, and words that belong to none.
 
 Words with variables and templates are not known: they may be options, values, or nothing.
 """
