@@ -28,6 +28,7 @@ class Fault:
 
 
 RANK_KILLED = Fault("rank-killed", "SIGKILL of a rank", kill_rank)
+POD_KILLED = Fault("pod-killed", "worker pod killed", delete_pod(other_pod, *AT_ONCE))
 STORE_KILLED = Fault("store-killed", "pod with the store killed", delete_pod(store_pod, *AT_ONCE))
 OPERATOR_KILLED = Fault("operator-killed", "operator killed", kill_operator)
 
@@ -42,7 +43,7 @@ def all_faults(*, quick: bool = False) -> list[Fault]:
         Fault("rank-ended", "exit 1 of a rank", end_rank),
         Fault("pod-deleted", "worker pod deleted", delete_pod(other_pod)),
         Fault("store-lost", "pod with the store deleted", delete_pod(store_pod)),
-        Fault("pod-killed", "worker pod killed", delete_pod(other_pod, *AT_ONCE)),
+        POD_KILLED,
         STORE_KILLED,
         Fault("pod-evicted", "worker pod evicted", evict_pod),
         Fault("pod-preempted", "worker pod preempted for 30 s", preempt_pod(30)),
