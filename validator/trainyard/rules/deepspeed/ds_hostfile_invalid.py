@@ -121,7 +121,7 @@ def _entry(line: str, at: Place, slots: dict[str, int]) -> Iterator[Problem]:
         return
     match = _ENTRY.match(line)
     if match is None:
-        yield Problem(at, f"`{line}` is no entry of a host file: the launcher stops", "write `HOST slots=NUMBER`")
+        yield Problem(at, f"`{line}` is not an entry of a host file: the launcher stops", "write `HOST slots=NUMBER`")
     elif match[1] in slots:
         yield Problem(at, f"host `{match[1]}` occurs twice: the launcher stops", "write one line for each host")
     else:

@@ -134,7 +134,9 @@ def _sizes(command: Command, container: Container) -> Iterator[Problem]:
         yield Problem(positions[1], message, f"write at least {length[0]}")
     experts, parallel = size_of(command, container, _EXPERTS), size_of(command, container, _EXPERT_PARALLEL)
     if experts is not None and parallel is not None and experts[0] % parallel[0]:
-        message = f"{experts[0]} experts are no multiple of the expert-parallel size {parallel[0]}: Megatron-LM stops"
+        message = (
+            f"{experts[0]} experts are not a multiple of the expert-parallel size {parallel[0]}: Megatron-LM stops"
+        )
         yield Problem(parallel[1], message, "write a size that divides the experts")
     yield from _groups(command, container)
 
