@@ -136,7 +136,7 @@ def _uri(tree: Any, at: Place) -> Iterator[Refused]:
 def _runtime(tree: Any, at: Place) -> Iterator[Refused]:
     kind, group = mapping(tree).get("kind"), mapping(tree).get("apiGroup", _TRAINER)
     if isinstance(kind, str) and group == _TRAINER and is_known(kind) and kind not in _RUNTIMES:
-        yield Refused(at.child("kind"), f"`{kind}` is no kind of runtime", f"write one of {', '.join(_RUNTIMES)}")
+        yield Refused(at.child("kind"), f"`{kind}` is not a kind of runtime", f"write one of {', '.join(_RUNTIMES)}")
 
 
 def _rollout(spec: Any, at: Place) -> Iterator[Refused]:

@@ -44,7 +44,7 @@ def refused(pod: Pod) -> Iterator[Refused]:
             field = pod.template_at.child("metadata", "labels") if own else pod.at.child("nodeSelector")
             yield Refused(
                 field.child(name),
-                f"`{value}` is no value of a label: it takes 63 letters, digits, `-`, `_` and `.`",
+                f"`{value}` is not a valid label value, which has up to 63 letters, digits, `-`, `_` and `.`",
                 "move it to an annotation" if own else "write the value as the nodes have it",
             )
     for index, volume in enumerate(items(pod.tree, "volumes")):

@@ -57,7 +57,7 @@ def _of_command(command: Command) -> Iterator[Problem]:
     try:
         tree = json.loads(told[0])
     except ValueError:
-        yield Problem(told[1], f"the value of {_OPTION} is no JSON: Ray rejects the job", "correct it")
+        yield Problem(told[1], f"the value of {_OPTION} is not JSON: Ray rejects the job", "correct it")
         return
     for name, value in mapping(tree, "env_vars").items():
         if not isinstance(value, str):

@@ -146,7 +146,7 @@ def _groups(command: Command, container: Container) -> Iterator[Problem]:
         return
     groups, tensor = size_of(command, container, _GROUPS), size_of(command, container, _TENSOR)
     if groups is not None and tensor is not None and groups[0] % tensor[0] and tensor[0] % groups[0]:
-        told = f"{_GROUPS} {groups[0]} is no multiple and no divisor of the tensor parallel size {tensor[0]}"
+        told = f"{_GROUPS} {groups[0]} is neither a multiple nor a divisor of the tensor parallel size {tensor[0]}"
         yield Problem(groups[1], f"{told}: Megatron-LM stops", "write a size that divides the groups")
 
 
