@@ -231,9 +231,9 @@ def within(name: str, low: int, high: int | None = None) -> Check:
         if isinstance(value, bool) or not isinstance(value, int):
             return
         if value < low:
-            yield Refused(at.child(name), f"`{name}` is {value}, and at least {low} is right", f"write {low} or more")
+            yield Refused(at.child(name), f"`{name}` is {value}, and must be at least {low}", f"write {low} or more")
         elif high is not None and value > high:
-            yield Refused(at.child(name), f"`{name}` is {value}, and at most {high} is right", f"write {high} or less")
+            yield Refused(at.child(name), f"`{name}` is {value}, and must be at most {high}", f"write {high} or less")
 
     return check
 

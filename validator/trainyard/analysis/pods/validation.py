@@ -132,7 +132,7 @@ def _security(container: Container) -> Iterator[Refused]:
     if container.privileged:
         yield Refused(place, "a privileged container cannot have `allowPrivilegeEscalation: false`", "remove one")
     elif "CAP_SYS_ADMIN" in container.capabilities:
-        yield Refused(place, "CAP_SYS_ADMIN goes without `allowPrivilegeEscalation: false`", "remove one")
+        yield Refused(place, "CAP_SYS_ADMIN excludes `allowPrivilegeEscalation: false`", "remove one")
 
 
 def _host_port(port: dict[str, Any], at: Place) -> Iterator[Refused]:
