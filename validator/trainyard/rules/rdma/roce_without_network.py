@@ -5,8 +5,8 @@ of the same adapter inside the pod: the adapter's table (GID) has only addresses
 entries are zero, and connections end with "Failed to modify QP to RTR" or "No such device".
 
 The rule applies to jobs of several nodes that request `rdma/...` and choose an entry of the table, with
-`NCCL_IB_GID_INDEX` or `UCX_IB_GID_INDEX`: with InfiniBand nobody does. It leaves out pods with the network of the node
-and with an annotation for networks.
+`NCCL_IB_GID_INDEX` or `UCX_IB_GID_INDEX`: with InfiniBand nobody does. It leaves out resources with InfiniBand in
+their names, pods with the network of the node, and those with an annotation for networks.
 
 Attach a secondary network on the adapter, for example macvlan, with `k8s.v1.cni.cncf.io/networks`.
 """
@@ -21,9 +21,11 @@ from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.jobs.kubeflow import RUNTIMES
 from trainyard.facts.nccl.strtoll import parse_integer
 from trainyard.model.run import Container, Role, Setting
+from trainyard.startup import pattern
 
 # The prefix of the plugin for shared devices: a virtual function has another, and Multus hands it to the pod.
 PREFIX = "rdma/"
+INFINIBAND = pattern(r"infiniband|(?<![a-z])ib(?![a-z])")
 INDEXES = ("NCCL_IB_GID_INDEX", "UCX_IB_GID_INDEX")
 # Parts of annotations by which Multus, clouds and other plugins attach networks.
 SIGNS = ("network", "cni", "interface", "eni", "rdma")
@@ -61,7 +63,7 @@ def _is_shared(container: Container) -> bool:
     names = rdma_resources(container)
     disabled = container.setting("NCCL_IB_DISABLE")
     off = disabled is not None and disabled.value != "0"
-    return bool(names) and all(name.startswith(PREFIX) for name in names) and not off
+    return bool(names) and all(name.startswith(PREFIX) and not INFINIBAND.search(name) for name in names) and not off
 
 
 def _index(container: Container) -> Setting | None:

@@ -4,8 +4,8 @@
 `accelerate config` on a machine with one GPU keep `num_processes: 1` everywhere.
 
 The rule applies to files with several processes by their type (`MULTI_GPU`, `FSDP`, `DEEPSPEED`), and to
-`--num_processes` above 1. It leaves out containers with a list of GPUs, with several starts, and with vLLM, which has
-GPUs of its own.
+`--num_processes` above 1. It leaves out containers with a list of GPUs, with several starts, and with vLLM or GRPO,
+where a model server has GPUs of its own. TD034 reports processes that are not the same on all machines.
 
 Write `num_processes` as the machines times the GPUs of one, or request fewer.
 """
@@ -24,7 +24,7 @@ from trainyard.model.run import Command, Container, Project
 _MIG = "nvidia.com/mig-"
 TYPES = ("MULTI_GPU", "FSDP", "DEEPSPEED")
 FLAGS = ("--multi-gpu", "--use-fsdp", "--use-deepspeed")
-OTHERS = ("vllm", "sglang")
+OTHERS = ("vllm", "sglang", "grpo")
 
 
 @rule(
@@ -57,10 +57,11 @@ def _of_container(container: Container, project: Project) -> Iterator[Problem]:
     machines = count_of(launch, "num_machines", config) if launch.has("--num-machines") or config else 1
     if at is None or listed or launch.has("--cpu", "--tpu") or not processes or not machines:
         return
-    each, gpus = processes // machines, container.gpus
+    each, rest = divmod(processes, machines)
+    gpus = container.gpus
     typed = launch.has(*FLAGS) or (config is not None and text(config.tree, "distributed_type") in TYPES)
     # Without a type, one process may place its model on several GPUs.
-    if 0 < each < gpus and (typed or each > 1):
+    if rest == 0 and each < gpus and (typed or each > 1):
         yield Problem(
             at,
             f"num_processes={processes} starts {each} process{'es' * (each > 1)} for {gpus} GPUs: the others are idle",
