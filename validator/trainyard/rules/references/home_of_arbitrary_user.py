@@ -2,9 +2,10 @@
 
 A user that the image does not know has the home `/`, which belongs to root. `pip install --user` then writes to
 `/.local`, and the command lines of Hugging Face to `/.cache`: both end with "Permission denied". On OpenShift, each
-namespace has a range of such users, from 1000600000 on.
+namespace has a range of such users, from 1000600000 on. CRI-O makes the working directory the home.
 
-The rule applies to `runAsUser` above 65535: no image has such a user. It looks at variables that move the folders.
+The rule applies to `runAsUser` above 65535: no image has such a user. It leaves out containers with variables that move
+the folders, and with a working directory on a volume.
 
 Set `HOME` to a writable volume, or the variable of the program: `PYTHONUSERBASE`, or `HF_HOME`.
 """
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 from trainyard.analysis.pods.caches import OF_HUB
 from trainyard.analysis.pods.mounts import mount_of
 from trainyard.analysis.pods.users import user_of
+from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Command, Container
 from trainyard.startup import pattern
@@ -30,7 +32,7 @@ _ELSEWHERE = ("--target", "-t", "--prefix", "--root")
 
 @rule(
     code="RF088",
-    severity="error",
+    severity="warning",
     confidence="high",
     since="0.4.0",
     sources=(
@@ -43,7 +45,7 @@ def home_of_arbitrary_user(container: Container, context: Context) -> Iterator[P
     """Report writes to the home of a user without one."""
     pod = context.pod
     user, _ = user_of(container, pod) if pod is not None else (None, None)
-    if user is None or user <= LAST or container.setting("HOME") is not None:
+    if user is None or user <= LAST or container.setting("HOME") is not None or _works_on_volume(container):
         return
     for command in container.commands:
         for folder, names, variable in _writes(command):
@@ -53,6 +55,11 @@ def home_of_arbitrary_user(container: Container, context: Context) -> Iterator[P
                     f"user {user} has no home, so `{command.program}` writes to `{folder}` and is not permitted to",
                     f"set {variable} to a folder on a volume, or HOME",
                 )
+
+
+def _works_on_volume(container: Container) -> bool:
+    folder = text(container.tree, "workingDir")
+    return bool(folder) and mount_of(container, folder) is not None
 
 
 def _writes(command: Command) -> Iterator[tuple[str, tuple[str, ...], str]]:

@@ -12,6 +12,7 @@ Add `--allow-run-as-root`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from trainyard.analysis.pods.users import user_of
 from trainyard.document.lookup import text
@@ -44,13 +45,17 @@ def mpirun_as_root(container: Container, context: Context) -> Iterator[Problem]:
         return
     for command in container.commands:
         known = command.program in PROGRAMS and _is_open_mpi(command, container, context.run)
-        # A variable may hold the option.
-        if known and not command.has(ALLOWED) and not any("$" in word for word in command.words):
+        if known and not command.has(ALLOWED) and not _has_unknown_options(command):
             yield Problem(
                 command.at,
                 f"{command.program} of Open MPI runs as root without `{ALLOWED}`, and refuses to start",
                 f"add `{ALLOWED}`",
             )
+
+
+def _has_unknown_options(command: Command) -> bool:
+    """True if a variable that is no option's value may hold options."""
+    return any(word.startswith("$") and not before.startswith("-") for before, word in pairwise(command.words))
 
 
 def _is_open_mpi(command: Command, container: Container, run: Run | None) -> bool:
