@@ -20,6 +20,7 @@ OVERWRITE = "ray.io/overwrite-container-cmd"
 SHUTDOWN = "shutdownAfterJobFinishes"
 _SPECS = {"RayCluster": ("spec",), "RayJob": ("spec", "rayClusterSpec"), "RayService": ("spec", "rayClusterConfig")}
 _RELEASE = re.compile(r"(\d+)\.(\d+)")
+_PYTHON = re.compile(r":[^:]*-py3(\d+)\b")
 _IMAGE = re.compile(r"(?:^|/)rayproject/ray(?:-ml|-llm)?:(\d+\.\d+\.\d+)(?:[.-]|\Z)")
 
 
@@ -120,6 +121,12 @@ def image_version(image: str) -> str | None:
     """Returns the version of Ray in the tag of one of its own images."""
     found = _IMAGE.search(image)
     return found[1] if found else None
+
+
+def image_python(image: str) -> str | None:
+    """Returns the version of Python that the tag of one of Ray's own images names."""
+    found = _PYTHON.search(image)
+    return f"3.{found[1]}" if found else None
 
 
 def keeps_command(cluster: Cluster, group: Group) -> bool:
