@@ -212,6 +212,7 @@ FAULTS: dict[str, tuple[str, Callable[[], None]]] = {
     "network-fails-once": ("", lambda: before_step(once(lose_network))),
     "broken-at-first-step": ("1", lambda: before_step(raise_error, 1)),
     "terminated": ("1", lambda: before_step(terminate)),
+    "terminated-on-full-disk": ("", lambda: before_step(lambda: (fill_disk(), terminate())[1])),
     "terminated-as-rank-starts": ("", terminate_as_rank_starts),
     "infinite-gradient": ("", lambda: before_update(STOPPED_AT_STEP, make_infinite)),
     "spoiled-weights": ("", lambda: before_update(STOPPED_AT_STEP - 1, spoil)),

@@ -42,6 +42,14 @@ def test_sigterm_reaches_a_rank_that_its_supervisor_has_just_forked(tmp_path: Pa
     assert run.finish().returncode == 128 + signal.SIGTERM
 
 
+def test_a_save_after_sigterm_that_fails_is_the_error_of_the_run(tmp_path: Path) -> None:
+    finished = start(tmp_path, fault="terminated-on-full-disk").finish()
+    assert finished.returncode == 1
+    assert finished.errors == [
+        f"trainer: error: cannot write checkpoint {tmp_path}/step-00000025: File too large",
+    ]
+
+
 class BlockedSignals:
     """Samples that tell whether SIGTERM is blocked where they are read."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable
 
 SIGTERM_STATUS = 128 + signal.SIGTERM
@@ -14,9 +15,9 @@ class Termination:
     """Handles SIGTERM from now on. Create it in the main thread.
 
     Initially the process exits at once with status 143, because there is nothing to save. After `defer` the signal is
-    only recorded; the ranks agree on it at their next step boundary. If that does not happen within the grace period,
-    because a peer is gone or a step takes too long, the process exits anyway. After `release` it exits at once again.
-    After `forward` each signal is recorded and forwarded to a child, and this process goes on.
+    only recorded; the ranks agree on it at their next step boundary. If the process has not ended by itself within the
+    grace period, because a peer is gone or a step takes too long, it exits anyway. After `release` it exits at once
+    again. After `forward` each signal is recorded and forwarded to a child, and this process goes on.
 
     Python's C handler writes the signal number to a pipe, in whichever thread the kernel picks, and a thread reads it
     there. A Python handler would not run while the main thread is in a collective. The default action does not apply to
@@ -45,7 +46,10 @@ class Termination:
         self._grace_seconds = grace_seconds
 
     def release(self) -> None:
-        """Makes SIGTERM end the process at once again."""
+        """Makes a later SIGTERM end the process at once again.
+
+        After an earlier one, the process may still report an error, and exit with its status.
+        """
         self._released.set()
 
     def forward(self, send: Callable[[], None]) -> None:
@@ -60,7 +64,7 @@ class Termination:
                 self._noted.set()
                 self._send()
                 continue
-            if self._grace_seconds is not None:
+            if self._grace_seconds is not None and not self._released.is_set():
                 self._noted.set()
-                self._released.wait(self._grace_seconds)
+                time.sleep(self._grace_seconds)
             os._exit(SIGTERM_STATUS)
