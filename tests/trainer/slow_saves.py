@@ -6,11 +6,8 @@ import runpy
 import sys
 import time
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
-
-# Of the wheel.
-from trainyard_trainer import library
-from trainyard_trainer.library import checkpoints, watchdog
 
 HANG_SECONDS, SAVE_SECONDS = 4.0, 7.0
 
@@ -25,16 +22,12 @@ def slow(save: Callable[..., Any]) -> Callable[..., Any]:
     return saved
 
 
-class Watchdog(watchdog.Watchdog):
-    """A watchdog with a short limit, whatever the script writes."""
-
-    def __init__(self, **_: Any) -> None:
-        super().__init__(hang_seconds=HANG_SECONDS)
-
-
 if __name__ == "__main__":
-    library.Watchdog = Watchdog  # type: ignore[misc]
+    # That of the wheel.
+    library: Any = import_module("trainyard_trainer.library")
+    watchdog = library.Watchdog
+    library.Watchdog = lambda **_: watchdog(hang_seconds=HANG_SECONDS)
     library.seal = slow(library.seal)
-    checkpoints.publish = slow(checkpoints.publish)
+    library.checkpoints.publish = slow(library.checkpoints.publish)
     del sys.argv[0]
     runpy.run_path(sys.argv[0], run_name="__main__")

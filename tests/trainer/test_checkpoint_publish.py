@@ -77,7 +77,7 @@ def test_all_that_was_written_is_durable_once_the_descriptor_is_synced(tmp_path:
     # PyTorch 2.13 does not flush before it syncs `.metadata`.
     path = tmp_path / "metadata"
     with DigestingFileSystem().create_stream(path, "wb") as stream:
-        stream.write(b"tensors")  # type: ignore[attr-defined]
+        stream.write(b"tensors")
         os.fsync(stream.fileno())
         assert path.read_bytes() == b"tensors"
 

@@ -75,7 +75,7 @@ def convert(name: str, value: object) -> Any:
     if wanted is Path and isinstance(value, str):
         return Path(value)
     # YAML 1.1 reads 1e-3 as a text, for want of a dot.
-    if wanted is float and type(value) in (int, str):
+    if wanted is float and isinstance(value, int | str) and not isinstance(value, bool):
         with suppress(ValueError, OverflowError):
             return float(value)
     if type(value) is not wanted:

@@ -40,7 +40,12 @@ def test_a_file_is_durable_before_it_has_its_name(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(os, "fsync", lambda descriptor: durable.append(os.pread(descriptor, 9, 0)))
     (tmp_path / "state").mkdir()
     replace = Path.replace
-    monkeypatch.setattr(Path, "replace", lambda part, target: (durable.append(b"renamed"), replace(part, target))[1])
+
+    def renamed(part: Path, target: Path) -> Path:
+        durable.append(b"renamed")
+        return replace(part, target)
+
+    monkeypatch.setattr(Path, "replace", renamed)
 
     def opened(start: int, tag: str) -> object:
         return transfer.Stream(io.BytesIO(b"a sample"), start, None, tag)

@@ -118,7 +118,7 @@ def test_a_volume_that_fails_for_a_moment_does_not_end_the_heartbeat(
     monkeypatch.syspath_prepend(str(FETCH.parent))
     leases = importlib.import_module("leases")
     lease = leases.acquire(tmp_path / "work", "pod-a", "pod-a", lambda: False, leases.Timing(beat=0.01))
-    asked = []
+    asked: list[int] = []
 
     def is_lost() -> bool:
         asked.append(len(asked))
