@@ -152,17 +152,23 @@ class Trainer:
     def _train_epochs(self) -> bool:
         while not self._is_done():
             if not self._train_epoch():
+                self._begin_last_save()
                 self._train_state = replace(self._train_state, emergency_saves=self._train_state.emergency_saves + 1)
                 with self._watchdog.extended_limit():
                     self._checkpoints.save(self._train_state)
                     self._checkpoints.wait(required=True)
                 log(f"stopped by SIGTERM: step={self._train_state.step} is saved")
                 return False
+        self._begin_last_save()
         with self._watchdog.extended_limit():
             self._checkpoints.wait(required=True)
         tested = f" {self._score}" if self._score else ""
         log(f"finished: epochs={self._train_state.epoch} loss={self._train_state.loss:.4f}{tested}")
         return True
+
+    def _begin_last_save(self) -> None:
+        if self._termination:
+            self._termination.save_begins()
 
     def _is_done(self) -> bool:
         limit = self._config.steps

@@ -114,6 +114,18 @@ def terminate() -> None:
     time.sleep(0.2)
 
 
+def terminate_on_full_disk() -> None:
+    """Sends SIGTERM to this process when its save will fail."""
+    fill_disk()
+    terminate()
+
+
+def terminate_before_slow_save() -> None:
+    """Sends SIGTERM to this process, whose save takes 3 s."""
+    before_fsync(r"manifest\.json$", lambda: time.sleep(3.0))
+    terminate()
+
+
 def before_step(strike: Callable[[], None], step: int = STOPPED_AT_STEP) -> None:
     """Strikes before a step, by default in the middle of the run."""
     take = Stepper.train_step
@@ -212,7 +224,8 @@ FAULTS: dict[str, tuple[str, Callable[[], None]]] = {
     "network-fails-once": ("", lambda: before_step(once(lose_network))),
     "broken-at-first-step": ("1", lambda: before_step(raise_error, 1)),
     "terminated": ("1", lambda: before_step(terminate)),
-    "terminated-on-full-disk": ("", lambda: before_step(lambda: (fill_disk(), terminate())[1])),
+    "terminated-before-slow-save": ("", lambda: before_step(terminate_before_slow_save)),
+    "terminated-on-full-disk": ("", lambda: before_step(terminate_on_full_disk)),
     "terminated-as-rank-starts": ("", terminate_as_rank_starts),
     "infinite-gradient": ("", lambda: before_update(STOPPED_AT_STEP, make_infinite)),
     "spoiled-weights": ("", lambda: before_update(STOPPED_AT_STEP - 1, spoil)),

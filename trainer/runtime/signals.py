@@ -15,9 +15,10 @@ class Termination:
     """Handles SIGTERM from now on. Create it in the main thread.
 
     Initially the process exits at once with status 143, because there is nothing to save. After `defer` the signal is
-    only recorded; the ranks agree on it at their next step boundary. If the process has not ended by itself within the
-    grace period, because a peer is gone or a step takes too long, it exits anyway. After `release` it exits at once
-    again. After `forward` each signal is recorded and forwarded to a child, and this process goes on.
+    only recorded; the ranks agree on it at their next step boundary. If that does not happen within the grace period,
+    because a peer is gone or a step takes too long, the process exits anyway. After `save_begins` it goes on until it
+    ends or is killed. After `release` it exits at once again. After `forward` each signal is recorded and forwarded to
+    a child, and this process goes on.
 
     Python's C handler writes the signal number to a pipe, in whichever thread the kernel picks, and a thread reads it
     there. A Python handler would not run while the main thread is in a collective. The default action does not apply to
@@ -29,6 +30,7 @@ class Termination:
         self._grace_seconds: float | None = None
         self._send: Callable[[], None] | None = None
         self._noted = threading.Event()
+        self._saving = threading.Event()
         self._released = threading.Event()
         reader, writer = os.pipe()
         os.set_blocking(writer, False)
@@ -42,8 +44,12 @@ class Termination:
         return self._noted.is_set()
 
     def defer(self, grace_seconds: float) -> None:
-        """Makes SIGTERM end the process only after `grace_seconds`."""
+        """Makes SIGTERM end the process only after `grace_seconds`, unless a save has begun."""
         self._grace_seconds = grace_seconds
+
+    def save_begins(self) -> None:
+        """Ends the grace period: how long the last save may take is for those who kill the process."""
+        self._saving.set()
 
     def release(self) -> None:
         """Makes a later SIGTERM end the process at once again.
@@ -66,5 +72,7 @@ class Termination:
                 continue
             if self._grace_seconds is not None and not self._released.is_set():
                 self._noted.set()
-                time.sleep(self._grace_seconds)
+                if self._saving.wait(self._grace_seconds):
+                    self._released.wait()
+                    time.sleep(self._grace_seconds)
             os._exit(SIGTERM_STATUS)
