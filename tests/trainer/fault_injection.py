@@ -107,6 +107,11 @@ def fill_disk() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (ALMOST_FULL_BYTES, resource.RLIM_INFINITY))
 
 
+def limit_files() -> None:
+    """Sets the soft limit of open files to 100, below the number of files of a data set."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (100, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+
+
 def terminate() -> None:
     """Sends SIGTERM to this process, as Kubernetes does."""
     os.kill(os.getpid(), signal.SIGTERM)
@@ -232,6 +237,7 @@ FAULTS: dict[str, tuple[str, Callable[[], None]]] = {
     "recorded": ("", record_samples),
     "stalled-in-verification": ("1", lambda: setattr(manifest, "_check_all", lambda *_: hang())),
     "all-stalled-in-verification": ("", lambda: setattr(manifest, "_check_all", lambda *_: hang())),
+    "few-open-files": ("", limit_files),
     "late": ("0", lambda: time.sleep(2.0)),
 }
 

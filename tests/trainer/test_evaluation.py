@@ -135,6 +135,15 @@ def test_a_context_that_is_longer_than_the_test_text_is_refused_before_the_first
         load_data(config)
 
 
+def test_a_run_may_read_more_files_than_the_soft_limit_of_its_pod_allows(tmp_path: Path) -> None:
+    (tmp_path / "train").mkdir()
+    for number in range(150):
+        np.arange(9, dtype="<u2").tofile(tmp_path / "train" / f"{number:03}.bin")
+    flags = ("--model=gpt", "--data=folder", f"--data-dir={tmp_path}", "--context-length=8", "--steps=1")
+    finished = start(tmp_path / "checkpoints", *flags, fault="few-open-files").finish()
+    assert finished.returncode == 0, finished.stderr
+
+
 def test_the_exporter_serves_the_last_evaluation(alone: World, tmp_path: Path) -> None:
     config = TrainerConfig(epochs=1, batch_size=300, checkpoint_dir=tmp_path, metrics_port=1)
     assert train(config, alone) == 0
