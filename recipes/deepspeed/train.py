@@ -51,6 +51,8 @@ def main(arguments: argparse.Namespace) -> int:
                     if rank == 0:
                         seal(Path(arguments.folder) / f"checkpoint-{steps}")
                         print(f"steps={steps} loss={loss.item():.4f}", flush=True)
+                    # In the next step, the others could not tell the seal from a hang.
+                    distributed.barrier()
     if rank == 0 and not stopping:
         print(f"finished: ranks={distributed.get_world_size()} steps={steps}", flush=True)
     distributed.barrier()

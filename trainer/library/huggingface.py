@@ -65,10 +65,11 @@ class TrainyardCallback(TrainerCallback):  # type: ignore[misc]
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Seals the new checkpoint once all ranks have written it."""
         with self._watchdog.extended_limit():
-            if dist.is_initialized():
-                dist.barrier()
+            _barrier()
             if state.is_world_process_zero:
                 seal(Path(args.output_dir) / f"checkpoint-{state.global_step}")
+            # In the next step, the others could not tell the seal from a hang.
+            _barrier()
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Ends the watchdog."""
@@ -81,3 +82,8 @@ class TrainyardCallback(TrainerCallback):  # type: ignore[misc]
         """Extends the limit until the next step. Transformers calls `on_save` only when it has written everything."""
         if control.should_save or control.should_evaluate or control.should_training_stop:
             self._between_steps.enter_context(self._watchdog.extended_limit())
+
+
+def _barrier() -> None:
+    if dist.is_initialized():
+        dist.barrier()
