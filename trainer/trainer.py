@@ -337,7 +337,8 @@ class Trainer:
         if not math.isfinite(loss):
             ranks = [str(rank) for rank, report in enumerate(reports) if not math.isfinite(report.loss_sum)]
             # The weights after the previous step gave this loss, and may be in a checkpoint.
-            rejected = self._checkpoints.reject(step - 1)
+            with self._watchdog.extended_limit():
+                rejected = self._checkpoints.reject(step - 1)
             aside = f"{rejected} is set aside, because its weights gave this loss; " if rejected else ""
             raise TrainerError(
                 f"the loss of step {step} is not finite on rank {', '.join(ranks)}: {advice}, or a --clip-norm; "
@@ -345,7 +346,8 @@ class Trainer:
             )
         # With fp16 a smaller loss scale is the remedy, until there is none.
         if not math.isfinite(norm) and self._strategy.scale.value <= 1:
-            self._checkpoints.wait()
+            with self._watchdog.extended_limit():
+                self._checkpoints.wait()
             raise TrainerError(
                 f"the gradients of step {step} are not finite, and were not applied: look at the samples of this step, "
                 f"or {advice}; all checkpoints are intact"

@@ -178,6 +178,12 @@ def spoil(parameter: nn.Parameter) -> None:
     parameter.data.fill_(float("nan"))
 
 
+def spoil_before_slow_save() -> None:
+    """Replaces the weights in step 24, whose save takes 6 s."""
+    before_update(STOPPED_AT_STEP - 1, spoil)
+    before_fsync(r"step-00000024.*/manifest\.json$", lambda: time.sleep(6.0))
+
+
 def record_samples() -> None:
     """Records the training samples of this rank, one line per step."""
     take = Digits.take
@@ -233,6 +239,7 @@ FAULTS: dict[str, tuple[str, Callable[[], None]]] = {
     "terminated-on-full-disk": ("", lambda: before_step(terminate_on_full_disk)),
     "terminated-as-rank-starts": ("", terminate_as_rank_starts),
     "infinite-gradient": ("", lambda: before_update(STOPPED_AT_STEP, make_infinite)),
+    "spoiled-weights-on-slow-volume": ("", spoil_before_slow_save),
     "spoiled-weights": ("", lambda: before_update(STOPPED_AT_STEP - 1, spoil)),
     "recorded": ("", record_samples),
     "stalled-in-verification": ("1", lambda: setattr(manifest, "_check_all", lambda *_: hang())),
