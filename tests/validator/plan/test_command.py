@@ -55,6 +55,32 @@ spec:
 """
 
 
+DEEPSPEED = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: ds}
+data:
+  ds.json: '{"train_batch_size": 256, OTHERS "zero_optimization": {"stage": 2}}'
+---
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: llm}
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 4
+      template:
+        spec:
+          volumes: [{name: config, configMap: {name: ds}}]
+          containers:
+          - name: pytorch
+            image: registry.example.com/llm:1
+            command: [torchrun, train.py, --deepspeed, /config/ds.json]
+            resources: {limits: {nvidia.com/gpu: 8}}
+            volumeMounts: [{name: config, mountPath: /config}]
+"""
+
+
 class Planner:
     """Runs `trainyard plan` in a folder of its own."""
 
@@ -147,6 +173,23 @@ def test_the_fields_of_the_trainer_are_the_layout(plan: Planner) -> None:
     assert found["model"]["name"] == "llama of the trainer"
     expected = {"strategy": "hsdp", "sequence": 2048, "microBatch": 2, "accumulation": 2, "recompute": "full"}
     assert found["layout"] | expected == found["layout"]
+
+
+@pytest.mark.parametrize(
+    ("others", "micro", "accumulation"),
+    [
+        ('"train_micro_batch_size_per_gpu": 2,', 2, 4),
+        ('"gradient_accumulation_steps": 4,', 2, 4),
+        ("", 8, 1),
+        ('"train_micro_batch_size_per_gpu": "auto",', 8, 1),
+    ],
+)
+def test_deepspeed_derives_the_rest_from_the_global_batch(
+    plan: Planner, others: str, micro: int, accumulation: int
+) -> None:
+    Path("ds.yaml").write_text(DEEPSPEED.replace("OTHERS", others))
+    layout = plan.tree("-f", "ds.yaml", "--model", "gpt2", "--gpu", "h100-sxm", "--fabric", "8x400")["layout"]
+    assert (layout["microBatch"], layout["accumulation"]) == (micro, accumulation)
 
 
 def test_the_configuration_of_deepspeed_is_the_layout(plan: Planner) -> None:
