@@ -69,7 +69,7 @@ class Picture(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Returns the path."""
-        path = Path(super().convert(value, param, ctx))
+        path = Path(str(super().convert(value, param, ctx)))
         if path.suffix.lower() not in (".svg", ".png"):
             self.fail(f"`{value}` is the name of no picture; write a name that ends with .svg or .png", param, ctx)
         return path
