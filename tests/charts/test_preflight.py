@@ -129,6 +129,11 @@ def test_no_single_node_is_blamed_when_all_are_slow() -> None:
     assert "no node stands out, the pairs have 20 to 22 GB/s: check what all nodes share" in fault
 
 
+@pytest.mark.parametrize(("given", "expected"), [(None, 0.8), (0.0, 0.0), (0.6, 0.6)])
+def test_a_ratio_of_0_is_not_the_default(given: float | None, expected: float) -> None:
+    assert preflight.slow_ratio(given, "nccl") == expected
+
+
 @pytest.mark.parametrize(("processes", "expected"), [(1, 0), (2, 100), (8, 175), (16, 187.5)])
 def test_bus_bandwidth_follows_the_formula_of_nccl_tests(processes: int, expected: float) -> None:
     assert measuring.bus_bandwidth(100, processes) == expected

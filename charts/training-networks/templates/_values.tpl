@@ -13,6 +13,11 @@ training-networks.checkValues: fails for required values that are empty, and for
 {{- fail (printf "%s.image.tag is empty: set %s.image.tag or %s.image.digest" $part $part $part) -}}
 {{- end -}}
 {{- end -}}
+{{- range $name := keys (include "training-networks.partSelector" (dict "part" "multus" "root" $) | fromYaml) | sortAlpha -}}
+{{- if hasKey ($.Values.podLabels | default dict) $name -}}
+{{- fail (printf "podLabels: %s selects the pods; remove it" $name) -}}
+{{- end -}}
+{{- end -}}
 {{- include "training-networks.checkNamespace" . -}}
 {{- end -}}
 

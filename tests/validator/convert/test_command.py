@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
 import pytest
+import yaml
 
 from trainyard.cli.main import main
 
@@ -204,3 +206,38 @@ def test_fewer_processes_than_slots_are_lost(capsys: pytest.CaptureFixture[str],
     (folder / "job.yaml").write_text(MPI)
     assert main(["convert", "job.yaml"]) == 1
     assert "lost: mpirun -np 3: the chart fills all slots, 4 processes" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("implementation", "words", "args", "variables"),
+    [
+        ("OpenMPI", "--bind-to=none --bynode -np 4", "[--bind-to, none, --bynode]", {}),
+        ("OpenMPI", "-tag-output --mca btl ^openib -x LR=3", '[-tag-output, --mca, btl, "^openib"]', {"LR": "3"}),
+        ("Intel", "-l -genv I_MPI_DEBUG 5 -genv LR=3 -ppn 2", "[-l]", {"I_MPI_DEBUG": "5", "LR": "3"}),
+    ],
+)
+def test_the_program_follows_the_options_of_mpirun_and_their_values(
+    implementation: str,
+    words: str,
+    args: str,
+    variables: dict[str, str],
+    capsys: pytest.CaptureFixture[str],
+    folder: Path,
+) -> None:
+    job = MPI.replace('-np, "3", /pi', f"{', '.join(map(json.dumps, words.split()))}, /pi, fast")
+    (folder / "mpi.yaml").write_text(job.replace("spec:\n", f"spec:\n  mpiImplementation: {implementation}\n", 1))
+    main(["convert", "mpi.yaml"])
+    made = capsys.readouterr().out
+    values = yaml.safe_load(made)
+    assert (values["train"]["command"], values["train"]["args"]) == (["/pi"], ["fast"])
+    assert f"  args: {args}\n" in made
+    assert variables.items() <= values["env"].items()
+
+
+@pytest.mark.parametrize("words", ["-np", "-x", "--mca, btl", "-genv, A"])
+def test_an_option_of_mpirun_without_its_value_loses_the_program(
+    words: str, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    (folder / "mpi.yaml").write_text(MPI.replace('-np, "3", /pi', words))
+    assert main(["convert", "mpi.yaml"]) == 1
+    assert "lost: the Launcher's command" in capsys.readouterr().err

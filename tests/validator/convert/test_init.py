@@ -160,6 +160,12 @@ def test_what_the_site_sets_is_left_out(capsys: pytest.CaptureFixture[str], fold
     assert main(["lint", "run.yaml", "--site", "site.yaml"]) == 0
 
 
+def test_quoted_words_reach_the_program_as_they_are(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    assert main(["init", "--image", "a:1", "--program", "a.py --pad '<pad>' 'a > b' x=1 '' '#'", "-o", "-"]) == 0
+    values = yaml.safe_load(capsys.readouterr().out)
+    assert values["train"]["args"] == ["--pad", "<pad>", "a > b", "x=1", "", "#"]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -167,6 +173,10 @@ def test_what_the_site_sets_is_left_out(capsys: pytest.CaptureFixture[str], fold
         (["--image", "a", "--program", "a.py"], "`a` has no tag"),
         (["--image", "a:1", "--program", "torchrun a.py"], "the chart starts torchrun itself"),
         (["--image", "a:1", "--program", "python3"], "it names no program"),
+        (["--image", "a:1", "--program", "python3 -u a.py"], "-u is an option of the interpreter; leave it out"),
+        (["--image", "a:1", "--program", "A=1 python3 a.py"], "A=1 sets a variable; leave it out"),
+        (["--image", "a:1", "--program", "cd /app && a.py"], "no shell reads `&&`; name one program"),
+        (["--image", "a:1", "--program", "a.py 2>&1"], "no shell reads `>&`; name one program"),
         (["--image", "a:1", "--program", "'a.py"], "no closing quotation"),
         (["--image", "a:1", "--program", "-m b", "--kind", "PaddleJob"], "the chart refuses these values: "),
         (["--image", "a:1", "--program", "a.py", "--nodes", "0"], "0 is not in the range"),

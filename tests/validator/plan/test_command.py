@@ -55,6 +55,32 @@ spec:
 """
 
 
+DEEPSPEED = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: ds}
+data:
+  ds.json: '{"train_batch_size": 256, OTHERS "zero_optimization": {"stage": 2}}'
+---
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: llm}
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 4
+      template:
+        spec:
+          volumes: [{name: config, configMap: {name: ds}}]
+          containers:
+          - name: pytorch
+            image: registry.example.com/llm:1
+            command: [torchrun, train.py, --deepspeed, /config/ds.json]
+            resources: {limits: {nvidia.com/gpu: 8}}
+            volumeMounts: [{name: config, mountPath: /config}]
+"""
+
+
 class Planner:
     """Runs `trainyard plan` in a folder of its own."""
 
@@ -149,6 +175,23 @@ def test_the_fields_of_the_trainer_are_the_layout(plan: Planner) -> None:
     assert found["layout"] | expected == found["layout"]
 
 
+@pytest.mark.parametrize(
+    ("others", "micro", "accumulation"),
+    [
+        ('"train_micro_batch_size_per_gpu": 2,', 2, 4),
+        ('"gradient_accumulation_steps": 4,', 2, 4),
+        ("", 8, 1),
+        ('"train_micro_batch_size_per_gpu": "auto",', 8, 1),
+    ],
+)
+def test_deepspeed_derives_the_rest_from_the_global_batch(
+    plan: Planner, others: str, micro: int, accumulation: int
+) -> None:
+    Path("ds.yaml").write_text(DEEPSPEED.replace("OTHERS", others))
+    layout = plan.tree("-f", "ds.yaml", "--model", "gpt2", "--gpu", "h100-sxm", "--fabric", "8x400")["layout"]
+    assert (layout["microBatch"], layout["accumulation"]) == (micro, accumulation)
+
+
 def test_the_configuration_of_deepspeed_is_the_layout(plan: Planner) -> None:
     deepspeed = "{zeroStage: 2, offload: {optimizer: cpu}, microBatchPerGpu: 2, gradientAccumulation: 4}"
     train = "launcher: deepspeed\ntrain: {script: /app/train.py}\n"
@@ -233,6 +276,11 @@ def test_a_png_needs_a_renderer(plan: Planner, monkeypatch: pytest.MonkeyPatch) 
         ("-f run.yaml --model gpt2 --fabric fast", "there is no fabric `fast`"),
         ("-f run.yaml --model gpt2 --fabric 0x400", "has no bandwidth"),
         ("-f run.yaml --model gpt2 --tokens many", "`many` is no number of tokens; write it as 300B"),
+        ("-f run.yaml --model gpt2 --tokens 1e999", "`1e999` is no number of tokens"),
+        ("-f run.yaml --model gpt2 --tokens 1e308T", "`1e308T` is no number of tokens"),
+        ("-f run.yaml --model gpt2 --price nan", "`nan` is no finite number"),
+        ("-f run.yaml --model gpt2 --storage inf", "`inf` is no finite number"),
+        ("-f run.yaml --model gpt2 --plot run.yaml", "write a name that ends with .svg or .png"),
         ("-f run.yaml --model gpt2 --global-batch 33", "33 sequences cannot be divided by 32 data-parallel ranks"),
         ("-f run.yaml --model gpt2 --tensor 5", "32 GPUs cannot be divided by --tensor 5"),
         ("-f run.yaml --model gpt2 --dtype fp8 --gpu t4", "t4 has no fp8"),

@@ -128,6 +128,8 @@ def test_a_check_without_a_resource_is_a_mistake_if_it_is_named(
     [
         (["--select", "SC001"], "no rule of this selection is a policy"),
         (["--action", "Deny", "--action", "Warn"], "an API server takes either Deny or Warn"),
+        (["--prefix", "ML_"], "--prefix ML_: names of policies have lower-case letters"),
+        (["--except-namespace", "kube_system"], "--except-namespace kube_system: a namespace has lower-case letters"),
         (["--namespace-selector", "training"], "--namespace-selector training: write KEY=VALUE"),
     ],
 )

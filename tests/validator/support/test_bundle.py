@@ -65,6 +65,20 @@ def test_a_bundle_and_other_logs_are_diagnosed_together(bundle: Path, capfd: pyt
     assert causes == {"host-out-of-memory", "xid-off-bus"}
 
 
+def test_bundles_of_one_name_in_two_folders_are_diagnosed_together(
+    bundle: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    other = bundle.parent / "other" / bundle.name
+    (other.parent / "logs").mkdir(parents=True)
+    (other.parent / "logs" / "dmesg.txt").write_text("NVRM: Xid (PCI:0000:a1:00): 79, GPU has fallen off the bus.\n")
+    with tarfile.open(other, "w:gz") as archive:
+        archive.add(other.parent / "logs", "logs")
+    assert main.main(["doctor", str(bundle), str(other)]) == 1
+    out = capfd.readouterr().out
+    assert "llm.tar.gz/pods.txt:6: the host" in out
+    assert "llm.tar.gz (2)/logs/dmesg.txt:1" in out
+
+
 @pytest.mark.parametrize(
     ("about", "message", "cause"),
     [
@@ -154,6 +168,7 @@ def test_a_bundle_that_unpacks_to_too_much_is_refused(
     ("words", "message"),
     [
         (("broken.tar.gz",), "broken.tar.gz: the bundle cannot be read"),
+        (("logs.tar.gz",), "Error: logs.tar.gz: no bundle of --collect; unpack it, and name the folder of its logs"),
         (("--collect", "llm", "logs"), "--collect takes neither logs nor --run"),
         (("-o", "llm.tar.gz", "logs"), "-o is the file of --collect"),
         (("--run", "llm", "--kubeconfig", "absent"), "there is no kubeconfig absent"),
@@ -168,6 +183,9 @@ def test_a_mistake_ends_with_2_and_one_message(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("broken.tar.gz").write_bytes(b"\x1f\x8bnothing")
+    Path("rank0.log").write_text("a log\n")
+    with tarfile.open("logs.tar.gz", "w:gz") as archive:
+        archive.add("rank0.log")
     assert main.main(["doctor", *words]) == 2
     out, err = capfd.readouterr()
     assert message in err

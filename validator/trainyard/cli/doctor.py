@@ -93,15 +93,25 @@ def _unpacked(logs: tuple[str, ...], folder: Path) -> Iterator[str]:
         if name.endswith(_BUNDLE) and path.is_file():
             from trainyard.commands.support import files
 
-            place = folder / path.name
-            place.mkdir()
+            place = _new_folder(folder, path.name)
             try:
                 files.unpack(path, place)
             except files.BundleError as error:
                 raise click.ClickException(str(error)) from None
+            if not any(place.iterdir()):
+                raise click.UsageError(f"{name}: no bundle of --collect; unpack it, and name the folder of its logs")
             yield str(place)
         else:
             yield name
+
+
+def _new_folder(folder: Path, name: str) -> Path:
+    """Makes a folder for a bundle. Bundles of several folders may have one name, which messages show."""
+    place, number = folder / name, 2
+    while place.exists():
+        place, number = folder / f"{name} ({number})", number + 1
+    place.mkdir()
+    return place
 
 
 def _laid_out(runs: tuple[str, ...], folder: Path, connection: _Connection) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -46,9 +47,32 @@ class Tokens(click.ParamType[float]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Returns the number."""
         found = _NUMBER.fullmatch(str(value))
-        if found is None or not float(found[1]):
+        number = float(found[1]) * _FACTORS[found[2].lower()] if found is not None else 0.0
+        if not number or math.isinf(number):
             self.fail(f"`{value}` is no number of tokens; write it as 300B, 1.5T or 2e12", param, ctx)
-        return float(found[1]) * _FACTORS[found[2].lower()]
+        return number
+
+
+class Amount(click.FloatRange):
+    """A finite number: `nan` is in every range, and JSON has neither `nan` nor `inf`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Returns the number."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"`{value}` is no finite number", param, ctx)
+        return number
+
+
+class Picture(click.Path):
+    """A file whose name ends with the format of a picture: another name is that of a file of the user."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Returns the path."""
+        path = Path(str(super().convert(value, param, ctx)))
+        if path.suffix.lower() not in (".svg", ".png"):
+            self.fail(f"`{value}` is the name of no picture; write a name that ends with .svg or .png", param, ctx)
+        return path
 
 
 def names_of(module: str, function: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
@@ -64,7 +88,7 @@ def names_of(module: str, function: str) -> Callable[[click.Context, click.Param
 
 
 _COUNT = click.IntRange(min=1)
-_AMOUNT = click.FloatRange(min=0, min_open=True)
+_AMOUNT = Amount(min=0, min_open=True)
 _OPTIONS = (
     click.option(
         "-f",
@@ -123,7 +147,7 @@ _OPTIONS = (
     click.option(
         "--plot",
         metavar="FILE.svg|FILE.png",
-        type=click.Path(path_type=Path),
+        type=Picture(dir_okay=False),
         help="Write a picture of the days by nodes.",
     ),
     formats,

@@ -134,8 +134,14 @@ def _policies(config: Config, *, named: bool) -> Iterator[tuple[Rule, Policy]]:
 def _options(
     actions: tuple[str, ...], prefix: str, labels: tuple[str, ...], except_namespaces: tuple[str, ...]
 ) -> Options:
+    from trainyard.commands.audit.references import is_name
     from trainyard.commands.policies.policy import Options
 
+    if not is_name(f"{prefix}a"):
+        raise click.UsageError(f"--prefix {prefix}: names of policies have lower-case letters, digits and `-`")
+    for name in except_namespaces:
+        if not is_name(name):
+            raise click.UsageError(f"--except-namespace {name}: a namespace has lower-case letters, digits and `-`")
     if {"Deny", "Warn"} <= {*actions}:
         raise click.UsageError("--action: an API server takes either Deny or Warn")
     for label in labels:

@@ -174,6 +174,14 @@ which its operator would create nothing. Takes the root context.
 {{- if not (include "training-job.isPyTorch" .) -}}
 {{- include "training-job.checkOtherKind" . -}}
 {{- end -}}
+{{- $servers := dict "tensorflow.parameterServers.count" .Values.tensorflow.parameterServers.count
+    "tensorflow.evaluator" .Values.tensorflow.evaluator "paddle.parameterServers.count" .Values.paddle.parameterServers.count -}}
+{{- range $key, $value := $servers -}}
+{{- $owner := ternary "TFJob" "PaddleJob" (hasPrefix "tensorflow" $key) -}}
+{{- if and $value (ne $kind $owner) -}}
+{{- fail (printf "%s: a %s has no such pods; remove it, or write kind %s" $key $kind $owner) -}}
+{{- end -}}
+{{- end -}}
 {{- if and (eq $kind "XGBoostJob") (eq .Values.layout "worker-only") -}}
 {{- fail "layout: the operator refuses an XGBoostJob without a Master; write master-worker" -}}
 {{- end -}}

@@ -90,7 +90,8 @@ true
 {{- $config := $deepspeed.config | default dict -}}
 {{- $stage := int $deepspeed.zeroStage -}}
 {{- if not (include "training-job.usesDeepSpeed" .) -}}
-{{- if or $config (gt $stage 0) -}}
+{{- $kept := list $deepspeed.offload.optimizer $deepspeed.offload.params | uniq | join "" -}}
+{{- if or $config (gt $stage 0) (ne $kept "none") -}}
 {{- $advice := "set launcher to deepspeed, or accelerate.config.distributed_type to DEEPSPEED" -}}
 {{- fail (printf "deepspeed: launcher %s does not read it; %s" .Values.launcher $advice) -}}
 {{- end -}}

@@ -337,6 +337,13 @@ to text. They are JSON too, because the numbers of values are floats, which YAML
 {{- if and $values.accelerate.config (ne $values.launcher "accelerate") -}}
 {{- fail (printf "accelerate.config: launcher %s does not read it; set launcher to accelerate" $values.launcher) -}}
 {{- end -}}
+{{- if and $values.accelerate.args (ne $values.launcher "accelerate") -}}
+{{- fail (printf "accelerate.args: launcher %s does not run Accelerate; set launcher to accelerate" $values.launcher) -}}
+{{- end -}}
+{{- if and $values.torchrun.args (has $values.launcher (list "accelerate" "command")) -}}
+{{- $advice := ternary "write accelerate.args" "set launcher to torchrun" (eq $values.launcher "accelerate") -}}
+{{- fail (printf "torchrun.args: launcher %s does not pass them on; %s" $values.launcher $advice) -}}
+{{- end -}}
 {{- include "training-job.checkAccelerate" . -}}
 {{- include "training-job.checkDeepSpeed" . -}}
 {{- include "training-job.checkElastic" . -}}

@@ -11,13 +11,21 @@ what the operator adds to the container: that knows no port of ours, has another
 and none for Open MPI 5, which reads PRTE_MCA_* where Open MPI 4 reads OMPI_MCA_*. Open MPI 5 hands such a value on to
 its daemons only up to the second `=`, so they must not use ssh in turn; in v1 no daemon can, because only the launcher
 has kubectl. Ranks get an environment from sshd that has neither the image's variables nor the container's: each is
-named. Takes the root context.
+named. A field that differs from pod to pod is not, because all ranks would get that of the launcher. Takes the root
+context.
 */}}
 {{- define "training-job.mpirun" -}}
 {{- $mpi := .Values.mpi -}}
 {{- $processes := include "training-job.processes" . | int64 -}}
-{{- $fabric := include "common.fabric.variables" . | fromYaml -}}
-{{- $own := concat (keys .Values.env) (keys .Values.envSecrets) (keys $fabric) -}}
+{{- $own := concat (keys .Values.envSecrets) (include "common.fabric.variables" . | fromYaml | keys) -}}
+{{- range $name, $value := .Values.env -}}
+{{- if not (and (kindIs "map" $value) (regexMatch (include "training-job.fieldOfOnePod" $) (toJson $value))) -}}
+{{- $own = append $own $name -}}
+{{- end -}}
+{{- end -}}
+{{- range include "training-job.flightRecorderEnv" . | fromYamlArray -}}
+{{- $own = append $own .name -}}
+{{- end -}}
 {{- $names := concat ($mpi.imageVariables | default list) $own | uniq | sortAlpha -}}
 {{- $options := list "-p" ($mpi.ssh.port | int64 | toString) "-i" (printf "%s/id_rsa" $mpi.ssh.mountPath)
     "-o StrictHostKeyChecking=no" "-o UserKnownHostsFile=/dev/null" "-o LogLevel=ERROR" "-o ConnectionAttempts=10" -}}
@@ -74,6 +82,11 @@ named. Takes the root context.
 {{- range $mpi.args }}
 - {{ include "common.literal" . }}
 {{- end }}
+{{- end -}}
+
+{{/* training-job.fieldOfOnePod: the pattern of a variable from a field of the pod that no other pod has, as JSON. */}}
+{{- define "training-job.fieldOfOnePod" -}}
+"fieldPath":"(metadata[.](name|uid)|metadata[.]labels..[^']*-index'.|spec[.]nodeName|status[.](podIP|hostIP)s?)"
 {{- end -}}
 
 {{/*

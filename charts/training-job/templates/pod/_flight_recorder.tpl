@@ -3,7 +3,7 @@ NCCL's flight recorder. Takes the root context in each helper; all of them give 
 */}}
 
 {{/*
-training-job.flightRecorderEnv: its variables, except those that `env` sets. TORCH_NCCL_* are the names that every
+training-job.flightRecorderEnv: its variables, except those that the values set otherwise. TORCH_NCCL_* are the names that every
 PyTorch 2 reads; 2.15 says in a warning that the first and the last are now TORCH_FR_BUFFER_SIZE and
 TORCH_FR_DUMP_TEMP_FILE, and for the second its NCCL backend reads this one alone (torch/csrc/distributed/c10d:
 FlightRecorder.hpp, ProcessGroupNCCL.hpp). The last is a prefix, to which the rank is added; the run's name keeps runs
@@ -15,9 +15,10 @@ apart that share a claim.
 {{- $prefix := printf "%s/%s-rank-" (trimSuffix "/" $recorder.mountPath) (include "training-job.name" .) -}}
 {{- $variables := dict "TORCH_NCCL_TRACE_BUFFER_SIZE" (int64 $recorder.entries) "TORCH_NCCL_DUMP_ON_TIMEOUT" true
     "TORCH_NCCL_DEBUG_INFO_TEMP_FILE" $prefix -}}
+{{- $given := merge (include "common.fabric.variables" . | fromYaml) .Values.env .Values.envSecrets -}}
 {{- $own := dict -}}
 {{- range $name, $value := $variables -}}
-{{- if not (hasKey $.Values.env $name) -}}
+{{- if not (hasKey $given $name) -}}
 {{- $_ := set $own $name $value -}}
 {{- end -}}
 {{- end -}}

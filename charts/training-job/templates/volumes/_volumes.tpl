@@ -94,15 +94,16 @@ dotted key>).
 {{- if regexMatch "/[.][.]?(/|$)" .path -}}
 {{- fail (printf "%s.mountPath is %s: write it without . and .." .name .path) -}}
 {{- end -}}
-{{- if hasKey .paths .path -}}
-{{- fail (printf "%s.mountPath is %s, where %s is mounted: choose another path" .name .path (get .paths .path)) -}}
+{{- $place := trimSuffix "/" .path -}}
+{{- if hasKey .paths $place -}}
+{{- fail (printf "%s.mountPath is %s, where %s is mounted: choose another path" .name .path (get .paths $place)) -}}
 {{- end -}}
 {{- range $path := list "/tmp" "/dev/shm" -}}
 {{- if and (hasKey $.paths $path) (hasPrefix (printf "%s/" $path) $.path) -}}
 {{- fail (printf "%s.mountPath is %s, which is below %s: choose a path outside of it" $.name $.path (get $.paths $path)) -}}
 {{- end -}}
 {{- end -}}
-{{- $_ := set .paths .path .name -}}
+{{- $_ := set .paths $place .name -}}
 {{- end -}}
 
 {{/*

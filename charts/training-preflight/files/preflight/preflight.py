@@ -203,10 +203,15 @@ def _sweep(device: torch.device, options: argparse.Namespace) -> Iterator[dict[s
 
 
 def _pairs(meter: MakeMeter, options: argparse.Namespace, report: dict[str, Any]) -> dict[str, Any]:
-    ratio, names = options.slow_ratio or RATIO[report["backend"]], report["nodes"]
+    ratio, names = slow_ratio(options.slow_ratio, report["backend"]), report["nodes"]
     # Nodes with similar names are probably close to each other.
     order = sorted(range(len(names)), key=lambda number: _natural(names[number]))
     return compare(pairs.search(len(names), meter(order), ratio), [names[number] for number in order], ratio)
+
+
+def slow_ratio(given: float | None, backend: str) -> float:
+    """Returns the fraction of the best pair below which a pair is slow. With 0, none is."""
+    return RATIO[backend] if given is None else given
 
 
 def _torch_meter(device: torch.device, own: Process, options: argparse.Namespace) -> MakeMeter:

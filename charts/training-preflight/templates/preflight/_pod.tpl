@@ -132,8 +132,8 @@ spec:
 {{- with (include "training-preflight.threshold" . | fromYaml).busBandwidth -}}
 {{- $_ := set $options "min-bus-bandwidth" (toJson .) -}}
 {{- end -}}
-{{- with .Values.slowRatio -}}
-{{- $_ := set $options "slow-ratio" (toJson .) -}}
+{{- if not (kindIs "invalid" .Values.slowRatio) -}}
+{{- $_ := set $options "slow-ratio" (toJson .Values.slowRatio) -}}
 {{- end -}}
 {{- with .Values.placement.nodes.allow -}}
 {{- $_ := set $options "expect" (join "," .) -}}

@@ -84,8 +84,18 @@ root context.
 {{- $names := list "shared-memory" "tmp" "workspace" "home" "flight-recorder" "mpi-ssh-auth" "mpi-hostfile"
     "kubeflow-trainer-token" -}}
 {{- $paths := dict "/tmp" "the chart" "/workspace" "the chart" "/dev/shm" "sharedMemory" "/home/mpiuser" "the policy mpi" -}}
+{{- $others := dict -}}
 {{- if .Values.flightRecorder.enabled -}}
-{{- $_ := set $paths (trimSuffix "/" .Values.flightRecorder.mountPath) "flightRecorder" -}}
+{{- $_ := set $others "flightRecorder" .Values.flightRecorder.mountPath -}}
+{{- end -}}
+{{- range (include "common.fabric.mounts" . | fromYaml).mounts -}}
+{{- $_ := set $others (printf "fabric.mounts.%s" .name) .mountPath -}}
+{{- end -}}
+{{- range $key, $path := $others -}}
+{{- with get $paths (trimSuffix "/" $path) -}}
+{{- fail (printf "%s.mountPath is %s, where %s mounts a volume: choose another path" $key $path .) -}}
+{{- end -}}
+{{- $_ := set $paths (trimSuffix "/" $path) $key -}}
 {{- end -}}
 {{- range $name, $volume := .Values.volumes -}}
 {{- $key := printf "volumes.%s" $name -}}

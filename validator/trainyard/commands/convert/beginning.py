@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -25,6 +26,9 @@ _ONE_PROCESS = ("TFJob", "JAXJob", "XGBoostJob")
 _PYTHONS = ("python", "python3")
 # Those that the chart starts.
 _LAUNCHERS = ("torchrun", *MPI_LAUNCHERS, "accelerate", "deepspeed")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+# Redirections, pipes, and ends of a command, which only a shell understands.
+_OF_SHELLS = ";<>|&"
 
 
 class Answers(NamedTuple):
@@ -95,6 +99,7 @@ def program(text: str) -> dict[str, Any]:
         words = shlex.split(text)
     except ValueError as error:
         raise ConvertError(f"--program: {str(error).lower()}; quote it as in a shell") from None
+    _refuse_shell(text, words)
     if words[:1] and words[0].rsplit("/", 1)[-1] in _LAUNCHERS:
         raise ConvertError(
             f"--program: the chart starts {words[0]} itself; name the program behind it, as /app/train.py"
@@ -104,12 +109,27 @@ def program(text: str) -> dict[str, Any]:
     if words[:1] == ["-m"]:
         found: dict[str, Any] = {"module": words[1]} if words[1:] else {}
         words = words[2:]
+    elif words and words[0].startswith("-"):
+        raise ConvertError(f"--program: {words[0]} is an option of the interpreter; leave it out, and name the program")
     else:
         found = {"script": words[0]} if words else {}
         words = words[1:]
     if not found:
         raise ConvertError("--program: it names no program; write a file of the image, as /app/train.py, or -m MODULE")
     return {**found, "args": words} if words else found
+
+
+def _refuse_shell(text: str, words: list[str]) -> None:
+    """Raises `ConvertError` for words that the program would get as arguments, because no shell reads them."""
+    if words and _ASSIGNMENT.match(words[0]):
+        raise ConvertError(f"--program: {words[0]} sets a variable; leave it out, and write it in env of the file")
+    tokens = shlex.shlex(text, posix=True, punctuation_chars=_OF_SHELLS)
+    tokens.whitespace_split, tokens.commenters = True, ""
+    found = next((token for token in tokens if not token.strip(_OF_SHELLS) and token), None)
+    if found is not None:
+        raise ConvertError(
+            f"--program: no shell reads `{found}`; name one program, such as a script that does the rest"
+        )
 
 
 def _put_resources(values: dict[str, Any], comments: dict[str, list[str]], answers: Answers, site: Site | None) -> None:

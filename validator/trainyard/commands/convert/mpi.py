@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from trainyard.commands.convert.draft import Draft
@@ -10,23 +11,17 @@ from trainyard.commands.convert.roles import Part, differences
 from trainyard.commands.convert.words import known_names, literals
 from trainyard.document.lookup import decimal, items, mapping, text
 from trainyard.facts.programs.launchers import MPI_LAUNCHERS
+from trainyard.facts.programs.mpi_options import HYDRA, OPEN_MPI
 from trainyard.model.run import Command, Run
 
 # `mpirun.openmpi` and `mpirun.mpich` are the names of Debian, which installs both libraries.
 _STARTERS = (*MPI_LAUNCHERS, "mpiexec.hydra", "mpirun.openmpi", "mpirun.mpich")
-# Options that the chart writes, with the number of their values.
-_OWN = {
-    "-np": 1, "-n": 1, "--np": 1, "-N": 1, "-npernode": 1, "--npernode": 1, "-ppn": 1, "-hostfile": 1, "--hostfile": 1,
-    "-f": 1, "-map-by": 1, "--map-by": 1, "--allow-run-as-root": 0,
-}  # fmt: skip
+# Options that the chart writes.
+_OWN = frozenset((
+    "np", "n", "N", "npernode", "ppn", "hostfile", "f", "map-by", "allow-run-as-root",
+))  # fmt: skip
 # The chart's default for the variables of the image.
 _IMAGE = ("PATH", "LD_LIBRARY_PATH")
-_TWO = ("-mca", "--mca", "-gmca", "--prtemca", "--pmixmca")
-# Options without a value; the others take one.
-_FLAGS = frozenset((
-    "--tag-output", "-tag-output", "--oversubscribe", "--report-bindings", "-report-bindings", "--display-map", "-v",
-    "-q", "--timestamp-output",
-))  # fmt: skip
 
 
 class Start(NamedTuple):
@@ -118,37 +113,49 @@ def _start(run: Run, launcher: Part) -> Start | None:
         return None
     if container is not None and container.scripts and any("$" in word for word in commands[0].words):
         return None
-    return _parsed(commands[0], launcher, run.kind)
+    return _parsed(commands[0], launcher, run)
 
 
-def _parsed(command: Command, launcher: Part, kind: str) -> Start | None:
-    words = literals(command.words, known_names(launcher, kind))
+def _parsed(command: Command, launcher: Part, run: Run) -> Start | None:
+    words = literals(command.words, known_names(launcher, run.kind))
+    is_hydra = text(run.spec, "mpiImplementation") in ("Intel", "MPICH")
     if words is None:
         return None
     args: list[str] = []
     names: list[str] = []
     settings: dict[str, str] = {}
     processes: int | None = None
-    index = 1
-    while index < len(words) and words[index].startswith("-"):
-        word = words[index]
-        taken = _OWN.get(word, 2 if word in _TWO else 0 if word in _FLAGS else 1)
-        values = words[index + 1 : index + 1 + taken]
-        index += 1 + taken
-        if word in ("-x", "-genv"):
-            name, equals, value = values[0].partition("=")
-            if equals:
-                settings[name] = value
+    rest = words[1:]
+    while rest and rest[0].startswith("-"):
+        found = _option(rest, {**OPEN_MPI, **HYDRA} if is_hydra else {**HYDRA, **OPEN_MPI})
+        if found is None:
+            return None
+        option, values, rest = found
+        name = option.lstrip("-")
+        if name in ("x", "genv"):
+            variable, equals, value = values[0].partition("=")
+            if equals or values[1:]:
+                settings[variable] = values[1] if values[1:] else value
             else:
-                names.append(name)
-        elif word == "-genvlist":
+                names.append(variable)
+        elif name == "genvlist":
             names += values[0].split(",")
-        elif word not in _OWN:
-            args += [word, *values]
-            if word == "-bind-to":
-                args[-2] = "--bind-to"
-        elif word in ("-np", "-n", "--np"):
+        elif name in ("np", "n"):
             processes = decimal(values[0])
             if processes is None:
                 return None
-    return Start(words[0], args, names, settings, words[index:], processes) if index < len(words) else None
+        elif name not in _OWN:
+            args += ["--bind-to" if name == "bind-to" else option, *values]
+    return Start(words[0], args, names, settings, rest, processes) if rest else None
+
+
+def _option(words: list[str], known: Mapping[str, int]) -> tuple[str, list[str], list[str]] | None:
+    """Returns the first option, its values, and the words after them; None if a value is missing."""
+    option, equals, value = words[0].partition("=")
+    if equals:
+        return option, [value], words[1:]
+    name = option.lstrip("-")
+    # An option that is not known takes a value. Hydra takes `-genv NAME VALUE`, and `-genv NAME=VALUE` too.
+    taken = 1 if name in ("env", "genv") and "=" in "".join(words[1:2]) else known.get(name, 1)
+    values, rest = words[1 : 1 + taken], words[1 + taken :]
+    return (option, values, rest) if len(values) == taken else None

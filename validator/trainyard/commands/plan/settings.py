@@ -220,6 +220,9 @@ def _with_batch(
         given.micro_batch or _count(deepspeed, "train_micro_batch_size_per_gpu") or _count(trainer, "micro_batch_size")
     )
     whole = given.global_batch or _count(trainer, "batch_size")
+    if whole is None and (stated := _deepspeed_batch(deepspeed)) is not None:
+        whole, steps = stated
+        micro = micro or (max(whole // copies // steps, 1) if steps else None)
     if whole is None:
         # A pipeline is idle without several micro-batches per stage.
         usual = 4 * layout.pipeline if layout.pipeline > 1 else 1
@@ -235,6 +238,16 @@ def _with_batch(
     if per_rank % micro:
         raise PlanError(f"{per_rank} sequences per rank cannot be divided into micro-batches of {micro}")
     return layout._replace(micro_batch=micro, accumulation=per_rank // micro)
+
+
+def _deepspeed_batch(deepspeed: Mapping[str, Any]) -> tuple[int, int | None] | None:
+    """Returns the global batch that DeepSpeed derives the rest from, with its steps; None if it has all three or none.
+
+    Source: deepspeed 0.19.8 runtime/config.py: _set_batch_related_parameters.
+    """
+    names = ("train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps")
+    whole, micro, steps = (_count(deepspeed, name) for name in names)
+    return None if whole is None or (micro and steps) else (whole, steps)
 
 
 def _count(tree: Mapping[str, Any], name: str) -> int | None:

@@ -20,10 +20,7 @@ spec:
   template:
     metadata:
       labels:
-        {{- include "kubeflow-trainer.labels" . | nindent 8 }}
-        {{- with $values.podLabels }}
-        {{- toYaml . | nindent 8 }}
-        {{- end }}
+        {{- mergeOverwrite (include "kubeflow-trainer.labels" . | fromYaml) ($values.podLabels | default dict) | toYaml | nindent 8 }}
       annotations:
         # The controller reads its configuration only when it starts.
         checksum/config: {{ include (printf "%s/%s/configmap.yaml" .root.Template.BasePath .component) .root | sha256sum }}
@@ -166,10 +163,9 @@ spec:
 apiVersion: monitoring.coreos.com/v1
 kind: ServiceMonitor
 metadata:
-  {{- include "kubeflow-trainer.metadata" . | nindent 2 }}
-    {{- with .root.Values.serviceMonitor.labels }}
-    {{- toYaml . | nindent 4 }}
-    {{- end }}
+  {{- $metadata := include "kubeflow-trainer.metadata" . | fromYaml }}
+  {{- $labels := dict "labels" (.root.Values.serviceMonitor.labels | default dict) }}
+  {{- mergeOverwrite $metadata $labels | toYaml | nindent 2 }}
 spec:
   selector:
     matchLabels:

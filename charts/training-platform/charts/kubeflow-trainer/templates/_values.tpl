@@ -5,6 +5,11 @@
     "progress.burst" "jobset" "jobset.enabled" "jobset.image" "jobset.image.tag" "jobset.replicas" "jobset.kubeApi"
     "jobset.kubeApi.qps" "jobset.kubeApi.burst" "webhook" "logging" "logging.level" "logging.encoder"
     "serviceAccount" "podDisruptionBudget" "userRoles" "serviceMonitor")) -}}
+{{- range $name := keys (include "kubeflow-trainer.selectorLabels" (dict "root" $ "component" "trainer") | fromYaml) | sortAlpha -}}
+{{- if hasKey ($.Values.podLabels | default dict) $name -}}
+{{- fail (printf "podLabels: %s selects the pods; remove it" $name) -}}
+{{- end -}}
+{{- end -}}
 {{- range $name, $_ := .Values.commonLabels -}}
 {{- if or (hasPrefix "helm.sh/" $name) (hasPrefix "app.kubernetes.io/" $name) -}}
 {{- fail (printf "commonLabels: the chart sets %s, by which other charts find its objects; remove it" $name) -}}

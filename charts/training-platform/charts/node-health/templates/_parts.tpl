@@ -39,10 +39,7 @@ app.kubernetes.io/component: {{ .part }}
 {{- define "node-health.podMetadata" -}}
 {{- $values := get .root.Values .part -}}
 labels:
-  {{- include "node-health.labels" . | nindent 2 }}
-  {{- with $values.podLabels }}
-  {{- toYaml . | nindent 2 }}
-  {{- end }}
+  {{- mergeOverwrite (include "node-health.labels" . | fromYaml) ($values.podLabels | default dict) | toYaml | nindent 2 }}
 annotations:
   # The program reads its settings only when it starts.
   checksum/config: {{ include (printf "node-health.%sConfig" .part) .root | sha256sum }}

@@ -32,6 +32,13 @@
 {{- if hasKey $checks.disks.paths "node" -}}
 {{- fail "checks.disks.paths: node is the disk of sources.state; write another name" -}}
 {{- end -}}
+{{- range $part := list "agent" "controller" -}}
+{{- range $name := keys (include "node-health.selector" (dict "part" $part "root" $) | fromYaml) | sortAlpha -}}
+{{- if hasKey ((get $.Values $part).podLabels | default dict) $name -}}
+{{- fail (printf "%s.podLabels: %s selects the pods; remove it" $part $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- range $name, $_ := .Values.commonLabels -}}
 {{- if or (hasPrefix "helm.sh/" $name) (hasPrefix "app.kubernetes.io/" $name) -}}
 {{- fail (printf "commonLabels: the chart sets %s, by which other charts find its objects; remove it" $name) -}}

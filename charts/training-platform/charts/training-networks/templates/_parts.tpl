@@ -13,8 +13,13 @@ take (dict "part" <multus or whereabouts> "root" <root context>).
 name: {{ include "training-networks.partName" . }}
 namespace: {{ .root.Release.Namespace | quote }}
 labels:
-  {{- include "common.labels" .root | nindent 2 }}
-  app.kubernetes.io/component: {{ .part }}
+  {{- include "training-networks.labels" . | nindent 2 }}
+{{- end -}}
+
+{{/* training-networks.labels: the labels of a part's objects. */}}
+{{- define "training-networks.labels" -}}
+{{ include "common.labels" .root }}
+app.kubernetes.io/component: {{ .part }}
 {{- end -}}
 
 {{/* training-networks.partSelector: the selector labels of a part's pods. */}}

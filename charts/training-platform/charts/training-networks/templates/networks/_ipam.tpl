@@ -77,12 +77,19 @@ twice. Takes one of the networks. */}}
 {{- $size := ternary "perNodeBlockSize" "perNodeNetworkPrefix" (eq $kind "IPPool") -}}
 {{- $other := ternary (list "perNodeNetworkPrefix" "gatewayIndex") (list "perNodeBlockSize") (eq $kind "IPPool") -}}
 {{- if $pool.name -}}
+{{- with pick .ipam "subnet" "gateway" | keys | sortAlpha -}}
+{{- fail (printf "%s is the existing pool %s, which has its own range: remove ipam.%s, or pool.name" $where $pool.name
+    (first .)) -}}
+{{- end -}}
 {{- with omit $pool "name" "kind" | keys | sortAlpha -}}
 {{- fail (printf "%s.%s: this release does not create the existing pool %s; remove the field, or remove name" $where
     (first .) $pool.name) -}}
 {{- end -}}
 {{- else if not (hasKey $pool $size) -}}
 {{- fail (printf "%s.%s is missing; write the size of each node's part of the range" $where $size) -}}
+{{- end -}}
+{{- if and .ipam.gateway (eq $kind "CIDRPool") -}}
+{{- fail (printf "%s: a CIDRPool has a gateway in each node's subnet: write pool.gatewayIndex in place of ipam.gateway" $where) -}}
 {{- end -}}
 {{- range $other -}}
 {{- if hasKey $pool . -}}

@@ -43,7 +43,7 @@ TrainJob without one gets none of it from Trainer: its nodes would each train al
 {{- end -}}
 
 {{/*
-training-runtimes.flightRecorderEnv: NCCL's flight recorder, except the variables that `env` sets. TORCH_NCCL_* are the names
+training-runtimes.flightRecorderEnv: NCCL's flight recorder, except the variables that the values set. TORCH_NCCL_* are the names
 that every PyTorch 2 reads. The last is a prefix, to which the rank is added; the TrainJob's name keeps runs apart that
 share a claim.
 */}}
@@ -53,10 +53,13 @@ share a claim.
 {{- $prefix := printf "%s/$(TRAINJOB_NAME)-rank-" (trimSuffix "/" $recorder.mountPath) -}}
 {{- $variables := dict "TORCH_NCCL_TRACE_BUFFER_SIZE" (int64 $recorder.entries | toString)
     "TORCH_NCCL_DUMP_ON_TIMEOUT" "true" "TORCH_NCCL_DEBUG_INFO_TEMP_FILE" $prefix -}}
+{{- with .root -}}
+{{- $given := merge (include "common.fabric.variables" . | fromYaml) .Values.env .Values.envSecrets -}}
 {{- range $name, $value := $variables -}}
-{{- if not (hasKey $.root.Values.env $name) }}
+{{- if not (hasKey $given $name) }}
 - name: {{ $name }}
   value: {{ $value | quote }}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
