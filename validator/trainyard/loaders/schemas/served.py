@@ -25,7 +25,7 @@ _TWINS = frozenset(("azmonitoring.coreos.com",))
 _LEGACY_OF_OPENSHIFT = frozenset(("BuildConfig", "DeploymentConfig", "ImageStream", "Route", "Template"))
 # It gives the objects of a template their groups, too, whatever their kind is.
 # Source: openshift/library-go pkg/template/templateprocessing/template.go: Process.
-_LEGACY_IN_TEMPLATES = frozenset(("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"))
+OPENSHIFT_ROLES = frozenset(("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"))
 # `argo submit`, `argo lint` and `argo template create` read these kinds whatever their version is.
 # Source: argoproj/argo-workflows v3 workflow/common/parse.go: objectForKind.
 _OF_ARGO = frozenset(
@@ -76,7 +76,7 @@ def unserved(resource: Resource) -> Iterator[Misfit]:
 
 def _is_in_template(resource: Resource) -> bool:
     """True for an object of an OpenShift template that gets its group when the template is processed."""
-    return resource.kind in _LEGACY_IN_TEMPLATES and resource.at.path[:1] == ("objects",)
+    return resource.kind in OPENSHIFT_ROLES and resource.at.path[:1] == ("objects",)
 
 
 def _is_of_dask(resource: Resource) -> bool:
