@@ -14,7 +14,7 @@ has at most 63 characters. The subdomain is the name of the JobSet unless `netwo
 
 The name can therefore have 63 characters less the role, the indexes and, for JobSet and TrainJob, the six characters
 at the end of a pod name. `generateName` takes five more. The rule skips a name with a `${VARIABLE}` that a script
-fills in, a word such as `JOB_NAME` that a program replaces, and a name that ends with a dash in a folder `dags` of
+fills in, a word such as `JOB_NAME` or `%ID%` that a program replaces, and a name that ends with a dash in a folder `dags` of
 Airflow, whose programs add the rest.
 
 Shorten the name, and use only lower case letters, digits and dashes.
@@ -36,8 +36,8 @@ from trainyard.startup import pattern
 LIMIT = 63
 NAMED = ("TrainJob", "JobSet", "LeaderWorkerSet", *RAY_NAMES)
 LABEL = pattern(r"[a-z]([-a-z0-9]*[a-z0-9])?$")
-# A word that a program replaces, as `JOB_NAME`.
-_PLACEHOLDER = pattern(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$")
+# A word that a program replaces: `JOB_NAME` as the whole name, `%ID%` or `@ID@` in a part of it.
+_PLACEHOLDER = pattern(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$|[^%]*%\w+%|[^@]*@\w+@")
 # The suffix that the API server appends to `generateName`, and the Job controller to a pod's name.
 GENERATED = "x7k2p"
 
