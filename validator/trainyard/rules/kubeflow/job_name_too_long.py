@@ -14,8 +14,8 @@ has at most 63 characters. The subdomain is the name of the JobSet unless `netwo
 
 The name can therefore have 63 characters less the role, the indexes and, for JobSet and TrainJob, the six characters
 at the end of a pod name. `generateName` takes five more. The rule skips a name with a `${VARIABLE}` that a script
-fills in, a word such as `JOB_NAME` or `%ID%` that a program replaces, and a name that ends with a dash in a folder `dags` of
-Airflow, whose programs add the rest.
+fills in, a word such as `JOB_NAME` or `%ID%` that a program replaces, and a name that ends with a dash in a folder
+`dags` of Airflow, whose programs add the rest.
 
 Shorten the name, and use only lower case letters, digits and dashes.
 """
