@@ -49,7 +49,7 @@ class Step:
 
 
 class Outcome(StrEnum):
-    """How a step ended."""
+    """The end of a step."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -58,7 +58,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Result:
-    """What a step took: `start` counts from the beginning of the run; containers' processor time is not in it.
+    """The cost of a step: `start` counts from the beginning of the run; containers' processor time is not in it.
 
     `idle` is the share of the machine's processor time that nothing used while the step ran. Many idle processors mean
     that the steps wait; few mean that only less work makes them faster.
@@ -181,7 +181,7 @@ def _ended(running: Running, began: float) -> Result | None:
 
 
 def _tests(output: str) -> str:
-    """What pytest says at the end of each session, without its times."""
+    """The last line of each session of pytest, without its times."""
     ends = re.findall(r"^=+ (.*\d+ (?:passed|failed|error).*?) in [\d.]+s", output, re.MULTILINE)
     return "; ".join(ends)
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from .config import parse_flags
 from .errors import TrainerError
 from .runtime.error_file import clear_recorded_error, record_error, record_exception
+from .runtime.file_limit import raise_file_limit
 from .runtime.imports import no_garbage_collection
 from .runtime.launch import Launch
 from .runtime.log import report_error
@@ -22,6 +23,7 @@ def main(arguments: Sequence[str]) -> int:
         The exit status: 0 trained, 1 the run failed, 2 a field or launch variable is wrong, 143 stopped by SIGTERM.
     """
     termination = Termination()
+    raise_file_limit()
     try:
         config = parse_flags(arguments)
         launch = Launch.from_environment(os.environ)

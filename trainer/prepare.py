@@ -80,6 +80,9 @@ class Encoder:
             raise ConfigError(f"cannot read --tokenizer {path}: {error.strerror}: {advice}") from error
         except Exception as error:  # the package has no error type of its own
             raise ConfigError(f"{path} is not a tokenizer: {error}") from error
+        # A tokenizer may be saved with the settings of its last use, which would cut texts off or fill them up.
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
         token = end_of_text or _end_of_text(folder / "tokenizer_config.json")
         end = tokenizer.token_to_id(token) if token else None
         if token and end is None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 
 from .errors import TrainerError
+from .runtime.file_limit import raise_file_limit
 from .runtime.log import log, report_error
 
 
@@ -15,6 +16,7 @@ def run_standalone(command: Callable[[], str]) -> int:
     Returns:
         The exit status: 0, or that of the error.
     """
+    raise_file_limit()
     os.environ.pop("RANK", None)  # set in the pods of a run, where only rank 0 logs
     try:
         log(command())

@@ -152,17 +152,23 @@ class Trainer:
     def _train_epochs(self) -> bool:
         while not self._is_done():
             if not self._train_epoch():
+                self._begin_last_save()
                 self._train_state = replace(self._train_state, emergency_saves=self._train_state.emergency_saves + 1)
                 with self._watchdog.extended_limit():
                     self._checkpoints.save(self._train_state)
                     self._checkpoints.wait(required=True)
                 log(f"stopped by SIGTERM: step={self._train_state.step} is saved")
                 return False
+        self._begin_last_save()
         with self._watchdog.extended_limit():
             self._checkpoints.wait(required=True)
         tested = f" {self._score}" if self._score else ""
         log(f"finished: epochs={self._train_state.epoch} loss={self._train_state.loss:.4f}{tested}")
         return True
+
+    def _begin_last_save(self) -> None:
+        if self._termination:
+            self._termination.save_begins()
 
     def _is_done(self) -> bool:
         limit = self._config.steps
@@ -331,7 +337,8 @@ class Trainer:
         if not math.isfinite(loss):
             ranks = [str(rank) for rank, report in enumerate(reports) if not math.isfinite(report.loss_sum)]
             # The weights after the previous step gave this loss, and may be in a checkpoint.
-            rejected = self._checkpoints.reject(step - 1)
+            with self._watchdog.extended_limit():
+                rejected = self._checkpoints.reject(step - 1)
             aside = f"{rejected} is set aside, because its weights gave this loss; " if rejected else ""
             raise TrainerError(
                 f"the loss of step {step} is not finite on rank {', '.join(ranks)}: {advice}, or a --clip-norm; "
@@ -339,7 +346,8 @@ class Trainer:
             )
         # With fp16 a smaller loss scale is the remedy, until there is none.
         if not math.isfinite(norm) and self._strategy.scale.value <= 1:
-            self._checkpoints.wait()
+            with self._watchdog.extended_limit():
+                self._checkpoints.wait()
             raise TrainerError(
                 f"the gradients of step {step} are not finite, and were not applied: look at the samples of this step, "
                 f"or {advice}; all checkpoints are intact"

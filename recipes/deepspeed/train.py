@@ -44,11 +44,15 @@ def main(arguments: argparse.Namespace) -> int:
             watchdog.step_done(steps)
             stopping = stop.agreed()
             if stopping or steps % SAVE_STEPS == 0:
-                engine.save_checkpoint(arguments.folder, tag=f"checkpoint-{steps}", client_state={"steps": steps})
-                distributed.barrier()
-                if rank == 0:
-                    seal(Path(arguments.folder) / f"checkpoint-{steps}")
-                    print(f"steps={steps} loss={loss.item():.4f}", flush=True)
+                # A save may take longer than a step.
+                with watchdog.extended_limit():
+                    engine.save_checkpoint(arguments.folder, tag=f"checkpoint-{steps}", client_state={"steps": steps})
+                    distributed.barrier()
+                    if rank == 0:
+                        seal(Path(arguments.folder) / f"checkpoint-{steps}")
+                        print(f"steps={steps} loss={loss.item():.4f}", flush=True)
+                    # In the next step, the others could not tell the seal from a hang.
+                    distributed.barrier()
     if rank == 0 and not stopping:
         print(f"finished: ranks={distributed.get_world_size()} steps={steps}", flush=True)
     distributed.barrier()

@@ -42,13 +42,17 @@ def main(folder: str, epochs: int) -> int:
                 watchdog.step_done(done["step"])
                 stopping = stop.agreed()
                 if stopping or done["step"] % SAVE_STEPS == 0:
-                    checkpoints.save(done["step"], done)
+                    # It waits for the save before, which a slow volume may not have finished.
+                    with watchdog.extended_limit():
+                        checkpoints.save(done["step"], done)
                     if rank == 0:
                         print(f"step={done['step']} loss={loss.item():.4f}", flush=True)
                 if stopping:
-                    checkpoints.wait()
+                    with watchdog.extended_limit():
+                        checkpoints.wait()
                     return SIGTERM_STATUS
-        checkpoints.wait()
+        with watchdog.extended_limit():
+            checkpoints.wait()
     if rank == 0:
         print(f"finished: ranks={size} steps={done['step']}", flush=True)
     return 0

@@ -28,7 +28,7 @@ OF_UPGRADES = ("--install", "--reuse-values")
 
 
 def trainyard(words: list[str]) -> int:
-    """What needs a cluster or a bundle of one is parsed only. `run` prints its commands. All others run."""
+    """Commands that need a cluster or a bundle of one are parsed only. `run` prints its commands. All others run."""
     from trainyard.cli import main
 
     live = {"--run", "--collect"} & set(words) or words[-1].endswith(".tar.gz")

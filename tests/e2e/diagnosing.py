@@ -1,4 +1,4 @@
-"""What `trainyard doctor` says about a run or a pod of a live cluster."""
+"""Verdicts of `trainyard doctor` about a run or a pod of a live cluster."""
 
 from __future__ import annotations
 

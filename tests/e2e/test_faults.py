@@ -69,7 +69,8 @@ def test_the_other_pod_goes_on_in_place_when_the_one_with_the_store_is_killed(sa
     assert result.steps_lost == 0
     assert "1 of 2 nodes are gone: starts again in its place" in sandbox.kubectl("logs", OURS.other_pod)
     restarts = "--output=jsonpath={.status.containerStatuses[0].restartCount}"
-    assert sandbox.kubectl("get", "pod", OURS.other_pod, restarts) == "0"
+    if sandbox.kubectl("get", "pod", OURS.other_pod, restarts) != "0":
+        pytest.fail(f"{OURS.other_pod} restarted:\n{sandbox.kubectl('logs', '--previous', OURS.other_pod)}")
 
 
 def test_the_run_of_an_interrupted_measurement_is_removed(cluster: Cluster, engine: Engine, sandbox: Sandbox) -> None:

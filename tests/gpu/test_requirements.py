@@ -1,4 +1,4 @@
-"""What `make gpu` needs on a machine with GPUs."""
+"""Requirements of `make gpu` on a machine with GPUs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the demo says before it builds: parts, time, disk space and logs; and how it counts them."""
+"""The plan that the demo prints before it builds: parts, time, disk space and logs; and how it counts them."""
 
 from __future__ import annotations
 

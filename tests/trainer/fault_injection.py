@@ -107,11 +107,28 @@ def fill_disk() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (ALMOST_FULL_BYTES, resource.RLIM_INFINITY))
 
 
+def limit_files() -> None:
+    """Sets the soft limit of open files to 100, below the number of files of a data set."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (100, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+
+
 def terminate() -> None:
     """Sends SIGTERM to this process, as Kubernetes does."""
     os.kill(os.getpid(), signal.SIGTERM)
     # A separate thread records the signal.
     time.sleep(0.2)
+
+
+def terminate_on_full_disk() -> None:
+    """Sends SIGTERM to this process when its save will fail."""
+    fill_disk()
+    terminate()
+
+
+def terminate_before_slow_save() -> None:
+    """Sends SIGTERM to this process, whose save takes 3 s."""
+    before_fsync(r"manifest\.json$", lambda: time.sleep(3.0))
+    terminate()
 
 
 def before_step(strike: Callable[[], None], step: int = STOPPED_AT_STEP) -> None:
@@ -159,6 +176,12 @@ def make_infinite(parameter: nn.Parameter) -> None:
 def spoil(parameter: nn.Parameter) -> None:
     """Replaces the weights, as a defect of the memory or of the optimizer does."""
     parameter.data.fill_(float("nan"))
+
+
+def spoil_before_slow_save() -> None:
+    """Replaces the weights in step 24, whose save takes 6 s."""
+    before_update(STOPPED_AT_STEP - 1, spoil)
+    before_fsync(r"step-00000024.*/manifest\.json$", lambda: time.sleep(6.0))
 
 
 def record_samples() -> None:
@@ -212,12 +235,16 @@ FAULTS: dict[str, tuple[str, Callable[[], None]]] = {
     "network-fails-once": ("", lambda: before_step(once(lose_network))),
     "broken-at-first-step": ("1", lambda: before_step(raise_error, 1)),
     "terminated": ("1", lambda: before_step(terminate)),
+    "terminated-before-slow-save": ("", lambda: before_step(terminate_before_slow_save)),
+    "terminated-on-full-disk": ("", lambda: before_step(terminate_on_full_disk)),
     "terminated-as-rank-starts": ("", terminate_as_rank_starts),
     "infinite-gradient": ("", lambda: before_update(STOPPED_AT_STEP, make_infinite)),
+    "spoiled-weights-on-slow-volume": ("", spoil_before_slow_save),
     "spoiled-weights": ("", lambda: before_update(STOPPED_AT_STEP - 1, spoil)),
     "recorded": ("", record_samples),
     "stalled-in-verification": ("1", lambda: setattr(manifest, "_check_all", lambda *_: hang())),
     "all-stalled-in-verification": ("", lambda: setattr(manifest, "_check_all", lambda *_: hang())),
+    "few-open-files": ("", limit_files),
     "late": ("0", lambda: time.sleep(2.0)),
 }
 

@@ -73,6 +73,15 @@ def test_everything_is_durable_before_it_is_published(tmp_path: Path, monkeypatc
     assert temporary.startswith(".tmp-step-00000001-")
 
 
+def test_all_that_was_written_is_durable_once_the_descriptor_is_synced(tmp_path: Path) -> None:
+    # PyTorch 2.13 does not flush before it syncs `.metadata`.
+    path = tmp_path / "metadata"
+    with DigestingFileSystem().create_stream(path, "wb") as stream:
+        stream.write(b"tensors")
+        os.fsync(stream.fileno())
+        assert path.read_bytes() == b"tensors"
+
+
 @pytest.mark.parametrize("old", [True, False])
 def test_an_existing_checkpoint_is_never_overwritten(tmp_path: Path, old: bool) -> None:
     if old:

@@ -68,6 +68,9 @@ def trainer(*flags: str) -> subprocess.CompletedProcess[str]:
         ),
         (["--adam-beta2=1"], "--adam-beta2 must be at least 0 and below 1, not 1.0: for example --adam-beta2 0.999"),
         (["--metrics-port=65536"], "--metrics-port must be at least 0 and at most 65535, not 65536"),
+        # YAML reads a date, which does not exist, and a number that no float holds.
+        (["--set=mlflow_run=2026-02-30"], "--set mlflow_run=2026-02-30: the value is not YAML; put it in quotes"),
+        ([f"--set=learning_rate=1{400 * '0'}"], "--learning-rate must be a number, not 1000"),
     ],
 )
 def test_a_bad_flag_is_named_with_what_to_write_instead(flags: list[str], message: str) -> None:
@@ -109,6 +112,7 @@ def test_a_configuration_survives_json() -> None:
         ("lerning_rate: 1", "{path}: there is no field lerning_rate: did you mean learning_rate?"),
         ("- epochs", "{path} holds no mapping: write one line `field: value` for each field"),
         ("epochs: [", "{path} is not YAML: while parsing a flow node"),
+        ("mlflow_run: 2026-02-30", "{path} is not YAML: day is out of range for month"),
         ("data: digits\nmodel: gpt", "{path}: data digits has images, and model gpt reads tokens: for example `data:"),
     ],
 )

@@ -172,6 +172,38 @@ def test_members_that_are_not_read_are_named(tmp_path: Path, members: list[str],
         load_folder(TrainerConfig(data="folder", data_dir=tmp_path))
 
 
+def npy(value: float) -> bytes:
+    content = io.BytesIO()
+    np.save(content, np.full((2, 2), value, np.float32))
+    return content.getvalue()
+
+
+def test_members_of_a_sample_belong_together_in_whichever_order_they_stand(tmp_path: Path) -> None:
+    # As `tar` writes the files of a folder.
+    members = {
+        "b/0.npy": npy(0.2),
+        "a/1.cls": b"1",
+        "b/0.cls": b"2",
+        "a/1.npy": npy(0.1),
+        "a/0.npy": npy(0),
+        "a/0.cls": b"0",
+    }
+    archive_of(tmp_path / "train" / "part.tar", members)
+    samples = load_folder(TrainerConfig(data="folder", data_dir=tmp_path, classes=3)).training
+    batch = samples.take(np.arange(3))
+    assert batch.targets.tolist() == [2, 1, 0]
+    assert torch.equal(batch.inputs[:, 0, 0], torch.tensor([0.2, 0.1, 0]))
+
+
+def test_a_sample_without_one_of_its_members_is_named(tmp_path: Path) -> None:
+    members = {"a/0.npy": npy(0), "a/0.cls": b"0", "a/1.npy": npy(1), "a/2.cls": b"2"}
+    archive_of(tmp_path / "train" / "part.tar", members)
+    with pytest.raises(
+        ConfigError, match=r"part\.tar: a/1\.npy has no \.cls beside it: write both, or leave the sample"
+    ):
+        load_folder(TrainerConfig(data="folder", data_dir=tmp_path, classes=3))
+
+
 def test_members_that_are_not_read_do_no_harm_beside_complete_samples(tmp_path: Path) -> None:
     array = io.BytesIO()
     np.save(array, IMAGES["inputs"][0])

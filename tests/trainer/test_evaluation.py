@@ -16,6 +16,7 @@ from prometheus_client import REGISTRY
 from tests.harness.trainer.launch import start
 from trainer import evaluate
 from trainer.config import TrainerConfig, parse_flags
+from trainer.data import load_data
 from trainer.errors import ConfigError, DataError
 from trainer.run import train
 from trainer.runtime.distributed import World
@@ -121,6 +122,26 @@ def test_eval_steps_without_test_data_is_refused(alone: World, tmp_path: Path) -
         ConfigError, match=r"--eval-steps 5 needs test data, and .*/data has no folder test: write samp"
     ):
         train(config, alone)
+
+
+@pytest.mark.parametrize("length", [80_000, 700_000])
+def test_a_context_that_is_longer_than_the_test_text_is_refused_before_the_first_step(length: int) -> None:
+    """As that of a model with 131,072 positions, which `init_from` names."""
+    config = TrainerConfig(model="gpt", data="text", context_length=length)
+    message = (
+        rf"^--context-length must be at most \d{{5}} with data text, not {length}: for example --context-length 64$"
+    )
+    with pytest.raises(ConfigError, match=message):
+        load_data(config)
+
+
+def test_a_run_may_read_more_files_than_the_soft_limit_of_its_pod_allows(tmp_path: Path) -> None:
+    (tmp_path / "train").mkdir()
+    for number in range(150):
+        np.arange(9, dtype="<u2").tofile(tmp_path / "train" / f"{number:03}.bin")
+    flags = ("--model=gpt", "--data=folder", f"--data-dir={tmp_path}", "--context-length=8", "--steps=1")
+    finished = start(tmp_path / "checkpoints", *flags, fault="few-open-files").finish()
+    assert finished.returncode == 0, finished.stderr
 
 
 def test_the_exporter_serves_the_last_evaluation(alone: World, tmp_path: Path) -> None:

@@ -126,6 +126,16 @@ def test_a_resumed_run_appends_to_the_same_file(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("left", [b'{"time": 1.0, "event": "st', b'{"event": "ended"}\n', b""])
+def test_events_begin_on_a_line_of_their_own_after_one_that_was_cut_off(tmp_path: Path, left: bytes) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(left)
+    events_of(path).on_start(run_start(7))
+    *before, started = path.read_bytes().splitlines()
+    assert before == ([left.rstrip()] if left else [])
+    assert json.loads(started)["event"] == "started"
+
+
 @pytest.mark.parametrize("loss", [0.1 + 0.2, 1 / 3, 5e-324, 2.2250738585072014e-308])
 def test_a_loss_reads_back_to_the_last_bit(loss: float, tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"

@@ -6,6 +6,7 @@ import pytest
 
 from trainer.errors import ConfigError, TrainerError
 from trainer.runtime import log
+from trainer.runtime.error_file import is_of_lost_peer
 from trainer.runtime.launch import Launch
 
 TORCHRUN = {
@@ -66,3 +67,16 @@ def test_one_rank_writes_the_log(
 def test_an_error_is_one_line_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     log.report_error(TrainerError("the disk is full"))
     assert capsys.readouterr() == ("", "trainer: error: the disk is full\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "is_of_peer"),
+    [
+        (RuntimeError("[gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.0.0.7]:30415"), True),
+        (ZeroDivisionError("a mistake"), False),
+        # Such a rank must not save: its weights may be those that gave the loss.
+        (TrainerError("the loss of step 9 is not finite: /mnt/igloo/step-00000008 is set aside"), False),
+    ],
+)
+def test_an_error_of_a_collective_is_told_from_others(error: Exception, is_of_peer: bool) -> None:
+    assert is_of_lost_peer(error) is is_of_peer

@@ -59,9 +59,9 @@ def test_a_loss_that_is_not_finite_ends_the_run_with_advice(alone: World, tmp_pa
     assert list_checkpoints(tmp_path) == []
 
 
-def start_poisoned(folder: Path, fault: str, *, save_steps: int) -> Finished:
+def start_poisoned(folder: Path, fault: str, *more: str, save_steps: int) -> Finished:
     """Runs one epoch to its end, with a fault that occurs in the first run only."""
-    flags = ("--epochs=1", f"--checkpoint-steps={save_steps}")
+    flags = ("--epochs=1", f"--checkpoint-steps={save_steps}", *more)
     return start(folder / "run", *flags, fault=fault, environment={"RECORD": str(folder)}).finish()
 
 
@@ -80,3 +80,9 @@ def test_a_checkpoint_whose_weights_give_no_finite_loss_is_set_aside(tmp_path: P
     assert f"{tmp_path}/run/step-00000024 is set aside, because its weights gave this loss" in first.errors[0]
     assert second.returncode == 0
     assert f"resumed: epoch=0 step=12 path={tmp_path}/run/step-00000012" in second.lines
+
+
+def test_a_slow_save_of_weights_that_give_no_finite_loss_does_not_look_like_a_hang(tmp_path: Path) -> None:
+    finished = start_poisoned(tmp_path, "spoiled-weights-on-slow-volume", "--hang-seconds=3", save_steps=12)
+    assert finished.returncode == 1
+    assert f"{tmp_path}/run/step-00000024 is set aside, because its weights gave this loss" in finished.errors[0]

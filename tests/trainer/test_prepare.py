@@ -83,6 +83,17 @@ def test_a_large_vocabulary_has_tokens_of_four_bytes(texts: Path, tmp_path: Path
     assert np.fromfile(tmp_path / "a.uint32.bin", "<u4").tolist() == [0, 1, 2, 1, 4, 0]
 
 
+def test_texts_are_neither_cut_off_nor_filled_up_by_the_settings_of_a_tokenizer(texts: Path, tmp_path: Path) -> None:
+    folder = write_tokenizer(tmp_path / "tokenizer", None)
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    # As transformers saves a tokenizer that it has called with truncation and padding.
+    tokenizer.enable_truncation(1)
+    tokenizer.enable_padding(length=2, pad_token="<unknown>", pad_id=4)  # noqa: S106 - a token of text
+    tokenizer.save(str(folder / "tokenizer.json"))
+    prepare.prepare([texts], prepare.Encoder.read(folder, None), tmp_path / "a.bin", "text")
+    assert np.fromfile(tmp_path / "a.bin", "<u2").tolist() == [0, 1, 2, 1, 4, 0]
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -158,6 +158,26 @@ def test_a_recipe_does_not_train_from_step_0_if_all_sealed_checkpoints_have_chan
     assert [path.name for path in folder.iterdir()] == ["checkpoint-8"], "nothing was changed"
 
 
+@pytest.mark.parametrize(
+    ("recipe", "ranks", "length", "steps"),
+    # Rank 1 has nothing to do while rank 0 seals, and must not take that for a hang in its next step.
+    [("torchrun-script", 1, 1, 16), ("deepspeed", 2, 9, 9)],
+)
+def test_a_save_that_takes_longer_than_a_step_does_not_look_like_a_hang(
+    installed: Path, tmp_path: Path, recipe: str, ranks: int, length: int, steps: int
+) -> None:
+    configuration = tmp_path / "deepspeed.json"
+    configuration.write_text(json.dumps(DEEPSPEED))
+    options = ("--deepspeed_config", configuration) if recipe == "deepspeed" else ()
+    script = (RECIPES / recipe / "train.py", tmp_path / "checkpoints", length, *options)
+
+    torchrun = ("-m", "tests.harness.trainer.torchrun", "--standalone", "--nproc-per-node", ranks)
+    with running(installed, *torchrun, "-m", "tests.trainer.slow_saves", *script) as run:
+        log = "".join(read_until(run, "no line"))
+        assert run.wait() == 0, log
+    assert f"finished: ranks={ranks} steps={steps}\n" in log
+
+
 def test_the_linter_finds_nothing_in_the_recipes() -> None:
     linted = subprocess.run(
         [sys.executable, "-m", "trainyard", "lint", RECIPES], capture_output=True, text=True, check=False

@@ -42,6 +42,21 @@ def test_sigterm_reaches_a_rank_that_its_supervisor_has_just_forked(tmp_path: Pa
     assert run.finish().returncode == 128 + signal.SIGTERM
 
 
+def test_the_grace_period_does_not_cut_off_a_save_that_has_begun(tmp_path: Path) -> None:
+    finished = start(tmp_path, "--grace-seconds=1", fault="terminated-before-slow-save").finish()
+    assert finished.returncode == 128 + signal.SIGTERM
+    assert finished.lines[-1] == "stopped by SIGTERM: step=25 is saved"
+    assert [step for step, _ in list_checkpoints(tmp_path)] == [25]
+
+
+def test_a_save_after_sigterm_that_fails_is_the_error_of_the_run(tmp_path: Path) -> None:
+    finished = start(tmp_path, fault="terminated-on-full-disk").finish()
+    assert finished.returncode == 1
+    assert finished.errors == [
+        f"trainer: error: cannot write checkpoint {tmp_path}/step-00000025: File too large",
+    ]
+
+
 class BlockedSignals:
     """Samples that tell whether SIGTERM is blocked where they are read."""
 

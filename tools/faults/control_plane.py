@@ -1,19 +1,21 @@
-"""Faults of the operator and of the API server."""
+"""Faults of the operator, of the API server and of DNS."""
 
 from __future__ import annotations
 
+import functools
 import time
 
 from tests.harness.cluster import api
 from tests.harness.cluster.cluster import Cluster
 from tests.harness.cluster.errors import ClusterError
 from tests.harness.jobs import operator
-from tools.faults.injection import Injection, temporary
-from tools.faults.pods import AT_ONCE
+from tools.faults.injection import Injection, other_pod, temporary
+from tools.faults.pods import AT_ONCE, delete_pod
 from tools.faults.runners import Runner
 from tools.faults.sandbox import Sandbox
 
 MANIFEST = "kube-apiserver.yaml"
+DNS, DNS_PODS = "deployment/coredns", "k8s-app=kube-dns"
 
 
 def kill_operator(sandbox: Sandbox, _runner: Runner) -> float:
@@ -54,6 +56,26 @@ def stop_api(seconds: float) -> Injection:
             injected = time.time()
             time.sleep(seconds)
         api.wait_until(lambda: _answers(sandbox), what="the API server to be back", seconds=120)
+        return injected
+
+    return inject
+
+
+def kill_pod_without_dns(seconds: float) -> Injection:
+    """Stop the cluster's DNS, kill a pod, and start DNS again after a while: the new pod finds no name meanwhile."""
+    kill = delete_pod(other_pod, *AT_ONCE)
+
+    def inject(sandbox: Sandbox, runner: Runner) -> float:
+        kubectl = functools.partial(api.kubectl, sandbox.cluster.kubeconfig, "--namespace", "kube-system")
+        replicas = kubectl("get", DNS, "--output=jsonpath={.spec.replicas}")
+
+        def take_away() -> None:
+            kubectl("scale", DNS, "--replicas=0")
+            kubectl("wait", "pods", "--selector", DNS_PODS, "--for=delete", "--timeout=60s")
+
+        with temporary(take_away, lambda: kubectl("scale", DNS, f"--replicas={replicas}")):
+            injected = kill(sandbox, runner)
+            time.sleep(seconds)
         return injected
 
     return inject

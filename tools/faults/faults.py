@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tools.faults.control_plane import kill_operator, stop_api
+from tools.faults.control_plane import kill_operator, kill_pod_without_dns, stop_api
 from tools.faults.injection import Injection, other_pod, store_pod
 from tools.faults.nodes import cut_off_node, drain_node, partition, pause_node, stop_node, taint_node
 from tools.faults.pods import AT_ONCE, delete_pod, end_rank, evict_pod, keep_away, kill_rank, preempt_pod
@@ -28,6 +28,7 @@ class Fault:
 
 
 RANK_KILLED = Fault("rank-killed", "SIGKILL of a rank", kill_rank)
+POD_KILLED = Fault("pod-killed", "worker pod killed", delete_pod(other_pod, *AT_ONCE))
 STORE_KILLED = Fault("store-killed", "pod with the store killed", delete_pod(store_pod, *AT_ONCE))
 OPERATOR_KILLED = Fault("operator-killed", "operator killed", kill_operator)
 
@@ -42,11 +43,12 @@ def all_faults(*, quick: bool = False) -> list[Fault]:
         Fault("rank-ended", "exit 1 of a rank", end_rank),
         Fault("pod-deleted", "worker pod deleted", delete_pod(other_pod)),
         Fault("store-lost", "pod with the store deleted", delete_pod(store_pod)),
-        Fault("pod-killed", "worker pod killed", delete_pod(other_pod, *AT_ONCE)),
+        POD_KILLED,
         STORE_KILLED,
         Fault("pod-evicted", "worker pod evicted", evict_pod),
         Fault("pod-preempted", "worker pod preempted for 30 s", preempt_pod(30)),
         Fault("pod-away", "worker pod killed, back after 30 s", keep_away(30)),
+        Fault("dns-gone", "worker pod killed, DNS gone for 30 s", kill_pod_without_dns(30)),
         Fault("node-drained", "node drained for 30 s", drain_node(30)),
         Fault("node-tainted", "node tainted `NoExecute` for 30 s", taint_node(30)),
         OPERATOR_KILLED,
@@ -55,6 +57,7 @@ def all_faults(*, quick: bool = False) -> list[Fault]:
         Fault("checkpoint-torn", "newest checkpoint torn, SIGKILL of a rank", tear_checkpoint),
         Fault("partition-short", "partition between the pods, 8 s", partition(8)),
         Fault("partition-long", "partition between the pods, 60 s", partition(60)),
+        Fault("network-lossy", "5% of the packets between the pods lost for 30 s", partition(30, share=0.05)),
         Fault("store-cut-off-short", "node of the store cut off, 8 s", cut_off_node(8, store_pod)),
         Fault("store-cut-off-long", "node of the store cut off, 60 s", cut_off_node(60, store_pod)),
         Fault("node-paused-short", "node paused for 8 s", pause_node(8, other_pod)),

@@ -62,13 +62,14 @@ def taint_node(seconds: float) -> Injection:
     return inject
 
 
-def partition(seconds: float) -> Injection:
-    """Drop all packets between the two pods; other traffic is not affected."""
+def partition(seconds: float, *, share: float = 1) -> Injection:
+    """Drop this share of the packets between the two pods, at random; other traffic is not affected."""
+    chance = "" if share == 1 else f" -m statistic --mode random --probability {share}"
 
     def inject(sandbox: Sandbox, runner: Runner) -> float:
         pods = (store_pod(runner), other_pod(runner))
         first, second = (sandbox.kubectl("get", "pod", pod, "--output=jsonpath={.status.podIP}") for pod in pods)
-        dropped = [f"FORWARD -s {source} -d {target}" for source, target in ((first, second), (second, first))]
+        dropped = [f"FORWARD -s {source} -d {target}{chance}" for source, target in ((first, second), (second, first))]
 
         def rules(verb: str) -> None:
             for node in sandbox.cluster.workers:

@@ -28,7 +28,7 @@ _PATIENCE = 20
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the linter did with an input. `fault` is empty if all of it is as promised."""
+    """The linter's behaviour with an input. `fault` is empty if all of it is as promised."""
 
     seconds: float
     mib: float

@@ -35,7 +35,7 @@ GUIDES = {
     "report": "report.md",
     "audit": "validator/audit.md",
     "lsp": "validator/editor.md",
-    "baseline": "validator/integrations.md",
+    "baseline": "validator/index.md",
     "policy": "validator/policy.md",
     "schema": "validator/configuration.md",
 }
@@ -43,22 +43,22 @@ GUIDES = {
 VARIABLES = {
     "CLICOLOR_FORCE": "Text is coloured in a pipe too, as with `FORCE_COLOR`.",
     "CUDA_VISIBLE_DEVICES": "GPUs that `trainyard run --local` may use.",
-    "FORCE_COLOR": "Text is coloured in a pipe too. `--color` precedes it.",
-    "HELM_BIN": "Path of the Helm binary. `--helm` precedes it.",
-    "KUBECONFIG": "Kubeconfig of the cluster. `--kubeconfig` precedes it.",
+    "FORCE_COLOR": "Text is coloured in a pipe too. `--color` takes precedence.",
+    "HELM_BIN": "Path of the Helm binary. `--helm` takes precedence.",
+    "KUBECONFIG": "Kubeconfig of the cluster. `--kubeconfig` takes precedence.",
     "KUBERNETES_SERVICE_HOST": "Set in pods: without a kubeconfig, the ServiceAccount of the pod is used.",
-    "NO_COLOR": "Nothing is coloured. It precedes `FORCE_COLOR`, and `--color` precedes both.",
+    "NO_COLOR": "Nothing is coloured. `NO_COLOR` takes precedence over `FORCE_COLOR`, and `--color` over both.",
     "TERM": "The value `dumb` means a terminal without colours.",
     "TRAINYARD_CACHE": "Folder of the caches. Default: `trainyard` in the cache folder of the user.",
     "TRAINYARD_DOCS_URL": "Address of this documentation, to which findings link.",
-    "_TRAINYARD_COMPLETE": "Set for a single call: it prints the completion of a shell.",
+    "_TRAINYARD_COMPLETE": "Set for a single call: the command prints the completion of a shell.",
 }
 CODES = {
     exit_codes.CLEAN: "The command has done its work, and nothing is wrong.",
-    exit_codes.FINDINGS: "It has found what it looks for: mistakes, differences or causes. Or the run failed.",
+    exit_codes.FINDINGS: "The command has found mistakes, differences or causes, or the run failed.",
     exit_codes.USAGE: "The usage is wrong, or a file, the configuration or the answer of a cluster cannot be used.",
     exit_codes.NOTHING: "There is nothing to work on, or something that the command needs is not installed.",
-    exit_codes.BUG: "A bug in Trainyard. Its traceback belongs into a report.",
+    exit_codes.BUG: "A bug in Trainyard. Report it with its traceback.",
     exit_codes.INTERRUPTED: "Ctrl-C, or the program that reads the output has ended.",
 }
 # An option and its effect, with the commands that have both.
@@ -78,7 +78,7 @@ def page() -> Iterator[str]:
     rows = ((f"[`{name}`](#trainyard-{name})", task, f"[guide]({GUIDES[name]})") for name, task in COMMANDS.items())
     yield from markdown.table(("command", "task", "use"), rows)
     yield from ("", " ".join((trainyard.epilog or "").split()))
-    yield from ("", "## Exit codes", "", "The sections of the commands say what a code means there.", "")
+    yield from ("", "## Exit codes", "", "The section of each command has the exact meaning of its codes.", "")
     yield from markdown.table(("code", "meaning"), ((str(code), meaning) for code, meaning in CODES.items()))
     yield from ("", "## Environment variables", "")
     yield from markdown.table(("variable", "effect"), ((f"`{name}`", VARIABLES[name]) for name in _variables()))

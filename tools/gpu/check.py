@@ -13,7 +13,7 @@ Measured = Mapping[str, float | int | str]
 
 
 class Outcome(StrEnum):
-    """How a check ended."""
+    """The result of a check."""
 
     PASSED = "passed"
     FAILED = "failed"

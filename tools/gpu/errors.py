@@ -1,4 +1,4 @@
-"""How a check ends other than by passing, and errors of the call."""
+"""Results of a check that does not pass, and errors of the call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the programs use: processor time, memory, and requests to the API server."""
+"""Usage of the programs: processor time, memory, and requests to the API server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SERVER = "kube-apiserver"
 
 @dataclass(frozen=True)
 class Usage:
-    """What a program has used, or does use in a second."""
+    """Usage of a program: a sum, or the amount in a second."""
 
     memory: int
     processor: float

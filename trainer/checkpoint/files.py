@@ -47,7 +47,6 @@ class DigestingFileSystem(FileSystem):
         """Creates a file with the content that `write` writes. The file is durable when this returns."""
         with self.create_stream(path, "wb") as stream:
             write(cast(IO[bytes], stream))
-            stream.flush()
             os.fsync(stream.fileno())
 
     def rename(self, path: str | os.PathLike[str], new_path: str | os.PathLike[str]) -> None:
@@ -84,6 +83,11 @@ class _DigestedFile(BufferedWriter):
         self._sha256.update(data)
         self._bytes += written
         return written
+
+    def fileno(self) -> int:
+        # PyTorch up to 2.13 syncs the descriptor while the last bytes are still in the buffer.
+        self.flush()
+        return super().fileno()
 
     def entry(self) -> Entry:
         return Entry(bytes=self._bytes, sha256=self._sha256.hexdigest())

@@ -16,7 +16,7 @@ from .plan import Plan, Plans
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """What this rank writes: the plan, and by name its tensors or shards on the CPU."""
+    """The part of a checkpoint that this rank writes: the plan, and by name its tensors or shards on the CPU."""
 
     plan: Plan
     copies: Mapping[str, Tensor]

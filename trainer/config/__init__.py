@@ -1,4 +1,4 @@
-"""What a run is asked to do: frozen dataclasses, and the flags and the file that fill them."""
+"""Configuration of a run: frozen dataclasses, and the flags and the file that fill them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When and where checkpoints are saved, and which are kept."""
+"""The times and the folder of checkpoints, and which are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is trained on."""
+"""The data to train on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When the model is evaluated, and on how much."""
+"""The times and the length of evaluations."""
 
 from __future__ import annotations
 

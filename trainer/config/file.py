@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -26,7 +27,8 @@ def read_config_file(path: Path) -> dict[str, Any]:
         tree = yaml.safe_load(path.read_text())
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}: write the path of the run's configuration") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    # A ValueError is of the encoding, or of a value such as the date 2026-02-30.
+    except (yaml.YAMLError, ValueError) as error:
         raise ConfigError(f"{path} is not YAML: {' '.join(str(error).split())}") from error
     if tree is None:
         return {}
@@ -51,7 +53,7 @@ def assignment(text: str) -> tuple[str, Any]:
         raise ConfigError(f"--set {text}: write --set key=value, for example --set epochs=3")
     try:
         return name, convert(name, yaml.safe_load(value))
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:
         raise ConfigError(f"--set {text}: the value is not YAML; put it in quotes") from error
 
 
@@ -70,16 +72,12 @@ def convert(name: str, value: object) -> Any:
     wanted = type(default)
     if isinstance(default, Path):
         wanted = Path
-    if wanted is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
     if wanted is Path and isinstance(value, str):
         return Path(value)
     # YAML 1.1 reads 1e-3 as a text, for want of a dot.
-    if wanted is float and isinstance(value, str):
-        try:
+    if wanted is float and isinstance(value, int | str) and not isinstance(value, bool):
+        with suppress(ValueError, OverflowError):
             return float(value)
-        except ValueError:
-            pass
     if type(value) is not wanted:
         raise FieldError(name, f"must be {_WORDS[wanted]}, not {value!r}", spelled(default))
     return value

@@ -1,4 +1,4 @@
-"""Which model, and how large."""
+"""The kind of the model and its size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long, in which steps and how precisely."""
+"""Length of the training, its steps and their precision."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bounds:
-    """What a value may be. Numbers are finite besides."""
+    """The values that an option takes. Numbers are finite besides."""
 
     at_least: float | None = None
     above: float | None = None

@@ -1,4 +1,4 @@
-"""How the work is spread over the ranks."""
+"""The layout of the work over the ranks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long things may take, and where a run is seen."""
+"""Timeouts, and the places where a run is observed."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..config.schema import FieldError
 from .batch import Batch, Data, Indices
 
 VOCABULARY = 256
@@ -37,10 +38,15 @@ def load_text(context_length: int, vocabulary: int = VOCABULARY) -> Data:
     """Loads the text: the first nine tenths for training, the rest for testing.
 
     A model may have a larger `vocabulary` than the text.
+
+    Raises:
+        FieldError: One of the two parts is shorter than a window.
     """
     text = "\n".join(words for _, words in sorted(pydoc_data.topics.topics.items())).encode()
     tokens = torch.from_numpy(np.frombuffer(text, dtype=np.uint8).copy())
     end = int(len(tokens) * (1 - _TEST_SHARE))
+    if context_length > (longest := min(end, len(tokens) - end) - 1):
+        raise FieldError("context_length", f"must be at most {longest} with data text, not {context_length}", 64)
     return Data(
         training=Windows(tokens[:end], context_length),
         test=Windows(tokens[end:], context_length),

@@ -16,8 +16,8 @@ class StopVote:
     the others without end.
 
     Args:
-        grace_seconds: Seconds from SIGTERM to the exit of a process, with status 143, that has not called `agreed` or
-            has not ended since. Below `terminationGracePeriodSeconds` of the pod.
+        grace_seconds: Seconds from SIGTERM to the exit, with status 143, of a process that has not called `agreed`
+            since. Below `terminationGracePeriodSeconds` of the pod, which also limits the save that follows.
     """
 
     def __init__(self, grace_seconds: float = 25.0) -> None:
@@ -27,7 +27,12 @@ class StopVote:
 
     def agreed(self) -> bool:
         """Returns true on all ranks if any rank has received SIGTERM. Collective: call it after every step."""
-        told = self._termination.requested
+        stops = self._vote(self._termination.requested)
+        if stops:
+            self._termination.save_begins()
+        return stops
+
+    def _vote(self, told: bool) -> bool:
         if self._group is None:
             return told
         votes = torch.tensor([float(told)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import time
 from pathlib import Path
 
@@ -30,6 +31,8 @@ class Events(Sink):
             path.parent.mkdir(parents=True, exist_ok=True)
             # Unbuffered, so that the last events before a kill are not lost.
             self._file = path.open("ab", buffering=0)
+            if _is_cut_off(path):
+                self._file.write(b"\n")
         except OSError as error:
             raise ConfigError(f"cannot write --events-file {path} ({error.strerror}): write another path") from error
 
@@ -98,6 +101,15 @@ class Events(Sink):
         known = {"time": time.time(), "event": event, "step": self._step, **fields}
         line = {name: None if _is_not_finite(value) else value for name, value in known.items()}
         self._file.write(json.dumps(line, allow_nan=False).encode() + b"\n")
+
+
+def _is_cut_off(path: Path) -> bool:
+    """Returns true if a full disk or the loss of a node has cut the last line off."""
+    if not path.is_file() or not path.stat().st_size:
+        return False
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) != b"\n"
 
 
 def _gpu_fields(metrics: StepMetrics) -> dict[str, int]:

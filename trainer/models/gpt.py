@@ -19,7 +19,7 @@ _STANDARD_DEVIATION = 0.02  # GPT-2's, https://github.com/openai/gpt-2/blob/mast
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BlockShape:
-    """What the blocks of a GPT have in common."""
+    """Dimensions that the blocks of a GPT share."""
 
     hidden_size: int
     num_heads: int

@@ -17,7 +17,7 @@ from .model import Model, SplitStyle
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LlamaShape:
-    """What the blocks of a Llama have in common."""
+    """Dimensions that the blocks of a Llama share."""
 
     hidden_size: int
     num_heads: int

@@ -13,6 +13,8 @@ import traceback
 from contextlib import suppress
 from pathlib import Path
 
+from ..errors import TrainerError
+
 # Set by torchrun for each rank.
 _VARIABLE = "TORCHELASTIC_ERROR_FILE"
 
@@ -37,6 +39,9 @@ def record_exception(error: Exception) -> None:
 
 def is_of_lost_peer(error: Exception) -> bool:
     """Returns true if the error is that of a collective, which fails on all ranks once one of them is gone."""
+    # The message of an error of the trainer may hold any path.
+    if isinstance(error, TrainerError):
+        return False
     return type(error).__module__ == "torch.distributed" or "gloo" in str(error)
 
 

@@ -28,7 +28,7 @@ _PORT = "port"
 
 
 class Membership:
-    """What the supervisors of one rendezvous know about its nodes, in a store. For one thread of each supervisor.
+    """The nodes of one rendezvous, as its supervisors know them, in a store. For one thread of each supervisor.
 
     The first supervisor of each node sends its heartbeat. The one of the node `leader` decides which nodes go on, and
     the others follow, so that there is one decision. It holds for this rendezvous; the next one has another prefix in

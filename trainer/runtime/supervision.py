@@ -1,4 +1,4 @@
-"""What a rank and its supervisor tell each other, by pipes and in memory that both share."""
+"""Messages between a rank and its supervisor, by pipes and in memory that both share."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Cause(IntEnum):
 
 
 class SaveState(IntEnum):
-    """How far the save of a rank is that has lost its peers."""
+    """Progress of the save of a rank that has lost its peers."""
 
     UNAVAILABLE = 0
     """The rank does not train yet, or holds only a part of the state."""
@@ -37,7 +37,7 @@ class SaveState(IntEnum):
 
 
 class Supervision:
-    """What a rank tells its supervisor. This one is of a rank without a supervisor, and does nothing."""
+    """Messages of a rank to its supervisor. This one is of a rank without a supervisor, and does nothing."""
 
     def joined(self, rendezvous_id: str) -> None:
         """Called once all ranks have joined."""
@@ -144,7 +144,7 @@ class SupervisedRank(Supervision):
 
     @property
     def last_save(self) -> SaveState:
-        """How far the last save is."""
+        """Progress of the last save."""
         return SaveState(self._memory[_LAST_SAVE])
 
     @property

@@ -1,4 +1,4 @@
-"""What a template raises."""
+"""Errors of a template."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _NULL = Value(None)
 
 
 class Runner(Protocol):
-    """What a running template knows of the chart: its functions, its other templates and its current reasons."""
+    """The chart as a running template knows it: its functions, its other templates and its current reasons."""
 
     functions: dict[str, Function]
     # The values that decided whether the current text is written, outermost first.

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
+import io
 import json
+import os
 import random
 from pathlib import Path
 
 import pytest
 
-from tests.charts.dataset.program import MARKER, contents, fetch, fetch_error, plan, sha256
+from tests.charts.dataset.program import FETCH, MARKER, contents, fetch, fetch_error, plan, sha256
 from tests.charts.dataset.server import Page, Server
 
 DATA = random.Random(1).randbytes(3_000_000)  # noqa: S311
@@ -27,6 +30,29 @@ def test_files_arrive_under_their_names_with_a_marker_and_nothing_else(server: S
     assert json.loads((folder / MARKER).read_text())["source"]["urls"] == urls
     assert [path.name for path in folder.parent.iterdir()] == ["flowers"]
     assert "fetched 2.9 MiB, 2 of 2 files" in output
+
+
+def test_a_file_is_durable_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its size is not known, so the next attempt could not tell what a power cut has left of it."""
+    monkeypatch.syspath_prepend(str(FETCH.parent))
+    transfer, report = importlib.import_module("transfer"), importlib.import_module("report")
+    durable: list[bytes] = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: durable.append(os.pread(descriptor, 9, 0)))
+    (tmp_path / "state").mkdir()
+    replace = Path.replace
+
+    def renamed(part: Path, target: Path) -> Path:
+        durable.append(b"renamed")
+        return replace(part, target)
+
+    monkeypatch.setattr(Path, "replace", renamed)
+
+    def opened(start: int, tag: str) -> object:
+        return transfer.Stream(io.BytesIO(b"a sample"), start, None, tag)
+
+    transfer.receive([transfer.Item("a.txt", opened)], tmp_path, report.Progress("fetched", 60))
+
+    assert durable == [b"a sample", b"renamed"]
 
 
 def test_a_second_run_sends_no_request(server: Server, folder: Path) -> None:

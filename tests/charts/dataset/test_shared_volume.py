@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
+import json
 import os
 import random
 import signal
@@ -108,6 +110,25 @@ def test_a_dead_pod_is_waited_for_as_long_as_the_patience(tmp_path: Path, monkey
     assert clock.now == 0
     assert leases.acquire(tmp_path / "work", "pod-b", "pod-b", lambda: False, timing) is not None
     assert 60 <= clock.now <= 65
+
+
+def test_a_volume_that_fails_for_a_moment_does_not_end_the_heartbeat(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(FETCH.parent))
+    leases = importlib.import_module("leases")
+    lease = leases.acquire(tmp_path / "work", "pod-a", "pod-a", lambda: False, leases.Timing(beat=0.01))
+    asked: list[int] = []
+
+    def is_lost() -> bool:
+        asked.append(len(asked))
+        if len(asked) == 1:
+            raise OSError(errno.ESTALE, "Stale file handle")
+        return False
+
+    monkeypatch.setattr(lease, "_is_lost", is_lost)
+    with lease:
+        wait_until(lambda: json.loads((tmp_path / "work" / "1" / "beat").read_text())["count"] > 0)
 
 
 def test_the_same_pod_resumes_at_once_after_a_kill(server: Server, folder: Path) -> None:

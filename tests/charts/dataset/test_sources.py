@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import json
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +96,34 @@ def test_git_lfs_pointers_are_refused(repository: Path, folder: Path) -> None:
     errors = fetch_error(plan(folder, of_git(repository, "main", "")))
 
     assert "1 files such as big.bin are only pointers of Git LFS: set dataset.image" in errors
+
+
+def left_locks(state: Path) -> None:
+    for name in ("index.lock", "shallow.lock"):
+        (state / name).touch()
+
+
+def left_half_of_a_repository(state: Path) -> None:
+    shutil.rmtree(state / "objects")
+
+
+@pytest.mark.parametrize("leave", [left_locks, left_half_of_a_repository])
+def test_a_git_that_was_killed_does_not_keep_later_attempts_from_its_repository(
+    repository: Path, folder: Path, leave: Callable[[Path], None]
+) -> None:
+    (repository / "big.bin").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "--quiet", "--message=3")
+    path = plan(folder, of_git(repository, "main", ""))
+    assert "are only pointers of Git LFS" in fetch_error(path)
+    git(repository, "rm", "--quiet", "big.bin")
+    git(repository, "commit", "--quiet", "--message=4")
+    (staged,) = folder.parent.glob(".flowers.*/*/staged/state/repository")
+    leave(staged)
+
+    fetch(path)
+
+    assert "big.bin" not in contents(folder)
 
 
 def test_a_token_reaches_the_git_server_but_no_command_line(server: Server, folder: Path) -> None:

@@ -64,7 +64,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Panel:
-    """What a panel shows: numbers, or a graph with its legend and the texts of its scales, or a message instead."""
+    """The contents of a panel: numbers, a graph with its legend and the texts of its scales, or a message instead."""
 
     title: str
     values: tuple[Value, ...]

@@ -1,4 +1,4 @@
-"""What the linter finds in the cases from the field: `trainyard lint` as a user calls it, for each case alone."""
+"""Findings in the cases from the field: `trainyard lint` as a user calls it, for each case alone."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tests.validator.field import measuring, reading
 from tests.validator.field.reading import Case, CaseError
 
 # Cases are only added: one that is left out because it is missed would raise the recall.
-FEWEST = 1166
+FEWEST = 1190
 # The share that is found, rounded down. The goal is 0.85.
 LEAST = 0.89
 

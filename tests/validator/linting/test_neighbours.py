@@ -379,7 +379,7 @@ def test_values_that_a_user_of_a_chart_fills_in_are_not_missing(lint: Lint) -> N
     container = "containers: [{name: a, "
     named = LABELLED.replace(container, 'containers: [{name: "run-{{ .Values.account }}", ')
     assert "SM009" not in lint({**texts, "user/templates/pod.yaml": named, "user/values.yaml": "account:\n"})
-    assert "`run-` is no valid `name`" in lint({"pod.yaml": SERVER.replace("[{name: server", "[{name: run-")})
+    assert "`run-` is not a valid `name`" in lint({"pod.yaml": SERVER.replace("[{name: server", "[{name: run-")})
     said = lint({"user/templates/edit.yaml": BINDING.replace("    name: {{ .Values.account }}\n", "")})
     assert "`subjects[0]` needs `name`" in said
 

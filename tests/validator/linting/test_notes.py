@@ -1,4 +1,4 @@
-"""What was not checked is named in every format, and is not called clean."""
+"""Parts that were not checked are named in every format, and are not called clean."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each rule says of its bad cases, stored beside them: a changed message shows in the difference of a commit.
+"""Messages of each rule for its bad cases, stored beside them: a changed message shows in the difference of a commit.
 
 `python -m tests.validator.rules.messages` writes these files.
 """

@@ -1,4 +1,4 @@
-"""What an option takes, from `add_argument` and from the types of fields."""
+"""Types of options, from `add_argument` and from the types of fields."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Option(NamedTuple):
-    """What an option takes, the words of a choice, and the part of the program that alone has it."""
+    """The type of an option, the words of a choice, and the part of the program that alone has it."""
 
     takes: str
     words: tuple[str, ...] = ()

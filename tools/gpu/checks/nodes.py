@@ -1,4 +1,4 @@
-"""What the charts run on a node with GPUs: the preflights, and the checks of node health."""
+"""Programs of the charts on a node with GPUs: the preflights, and the checks of node health."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 HELP = """Check files, folders and standard input for mistakes.
 
 All inputs are checked together: a job is compared with the networks, policies, queues, claims and ConfigMaps beside it.
-A shell script that it starts is read if it lies beside its file.
+A shell script that a job starts is read if it lies beside the file of the job.
 
 \b
   trainyard lint run.yaml

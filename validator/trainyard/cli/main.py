@@ -28,12 +28,12 @@ COMMANDS = {
     "status": "Show what a run in a cluster waits for, or how far it is.",
     "logs": "Print the logs of all ranks of a run in a cluster.",
     "top": "Watch a run in a cluster.",
-    "report": "Write what is known about a run in a cluster to one HTML file.",
+    "report": "Write a report about a run in a cluster to one HTML file.",
     "audit": "Check the runs that are live in a cluster.",
     "lsp": "Serve an editor: findings while you type, pages of rules, and fixes.",
     "baseline": "Record today's findings, so that only new ones are reported.",
     "policy": "Print rules as ValidatingAdmissionPolicies of Kubernetes.",
-    "schema": "Print the JSON Schema of the configuration file or of the JSON output.",
+    "schema": "Print the JSON Schema of the configuration file, of the JSON output, or of values.",
 }
 
 HELP = """Find mistakes in distributed training runs before they cost GPU time.

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 HELP = """Print rules as ValidatingAdmissionPolicies, so that an API server refuses what the linter finds.
 
-A policy sees one object and nothing beside it. Only rules that are certain of one object are policies: some about jobs,
-pods and network objects, and checks of the configuration over objects. Scripts and ConfigMaps are left to
-the linter.
+A policy sees one object and nothing beside it. So only rules that need a single object become policies: some about
+jobs, pods and network objects, and checks of the configuration over objects. The linter alone checks scripts and
+ConfigMaps.
 
 \b
   trainyard policy > policies.yaml

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from trainyard.document.files import File
     from trainyard.engine.finding import Finding
 
-HELP = f"""Write what is known about a run in a cluster to one HTML file.
+HELP = f"""Write a report about a run in a cluster to one HTML file.
 
 The file shows the state, the diagnosis of a run that failed, loss and throughput, pods, checkpoints and restarts, the
 plan beside the measurement, the preflight matrix, the linter's findings, events and manifests. It needs no other file
-and no network. Secret-like values are left out; look through it before you send it.
+and no network. Secret-like values are left out; look through the file before you send it.
 
 RUN is NAME, KIND/NAME or the name of a Helm release. Curves and restarts come from the log lines of the reference
 trainer; set `log_steps` for curves by step. Nothing in the cluster is changed.

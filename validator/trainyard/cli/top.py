@@ -39,7 +39,7 @@ Exit codes are those of `trainyard status`.
     default=2.0,
     show_default=True,
     metavar="SECONDS",
-    help="Seconds between two looks.",
+    help="Seconds between two updates.",
 )
 @formats
 def command(

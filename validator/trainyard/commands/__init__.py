@@ -1,1 +1,1 @@
-"""What the commands do, except for those that lint: one package per command, or for a few that belong together."""
+"""The commands, except for those that lint: one package per command, or for a few that belong together."""

@@ -1,4 +1,4 @@
-"""How much of a file is checked: as much as the rules judge in about a second for each mebibyte."""
+"""The limit of work on a file: as much as the rules judge in about a second for each mebibyte."""
 
 from __future__ import annotations
 

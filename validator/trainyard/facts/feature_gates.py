@@ -38,7 +38,7 @@ _OF_STAGES = frozenset(("AllAlpha", "AllBeta"))
 
 
 class Stage(NamedTuple):
-    """What a gate is from a release on."""
+    """The stage and the default of a gate from a release on."""
 
     since: Version
     name: str

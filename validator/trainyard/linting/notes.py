@@ -1,4 +1,4 @@
-"""What a run of the linter did not check, as notes: a file without findings is clean only as far as it was checked."""
+"""Notes on the parts that were not checked: a file without findings is clean only as far as it was checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a node."""
+"""A fault of a node."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Fault(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What stays the same from round to round while the fault lasts."""
+        """The identity of a fault, which stays the same from round to round."""
         return self.check, self.device, self.reason
 
 

@@ -1,4 +1,4 @@
-"""What a node once had: a port that was up, a number of links. A device that is lost is found by what is remembered.
+"""Memory of a node's devices: a port that was up, a number of links. A remembered device that is absent is lost.
 
 The file is on the node, so that a new pod of the agent knows it too. Whoever removes a device from a node removes the
 file.

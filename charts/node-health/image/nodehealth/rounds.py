@@ -14,7 +14,7 @@ Check = Callable[[], list[Fault]]
 
 
 class Round(NamedTuple):
-    """What one round found: faults, reasons for which a check cannot tell, and the seconds of each check."""
+    """The results of one round: faults, reasons for which a check cannot tell, and the seconds of each check."""
 
     faults: list[Fault]
     unknown: dict[str, str]

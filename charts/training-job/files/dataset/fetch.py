@@ -30,7 +30,7 @@ from typing import Any
 import leases
 import sources
 from report import FetchError, Progress, say
-from transfer import CHUNK
+from transfer import CHUNK, sync
 
 MARKER = ".trainyard-dataset.json"
 
@@ -181,11 +181,7 @@ def _chunks(path: Path) -> Iterator[bytes]:
 def _settle(data: Path) -> None:
     """Sync all files before the rename: a power cut must not leave empty files under the final name."""
     for path in [*_files(data), data / MARKER, *(Path(root) for root, _, _ in os.walk(data))]:
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync(path)
 
 
 def _marker(folder: Path) -> dict[str, Any] | None:

@@ -21,6 +21,7 @@ import sys
 import threading
 import time
 import uuid
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -87,15 +88,17 @@ class Lease:
 
     def _show_life(self) -> None:
         while not self._ended.wait(self._seconds):
-            if self._is_lost():
-                print("error: another pod has taken over, because the heartbeat of this pod stopped", file=sys.stderr)
-                # The main thread may be in any operation, and must not write another byte.
-                os._exit(1)
-            self._beat = replace(self._beat, count=self._beat.count + 1, status=self.status())
-            try:
-                _write(self.folder, self._beat)
-            except OSError as error:
-                say(f"cannot write the heartbeat to the volume: {error.strerror}")
+            # A volume that fails for a moment, as while its file server restarts, must not end the heartbeat.
+            with _reported():
+                self._beat_once()
+
+    def _beat_once(self) -> None:
+        if self._is_lost():
+            print("error: another pod has taken over, because the heartbeat of this pod stopped", file=sys.stderr)
+            # The main thread may be in any operation, and must not write another byte.
+            os._exit(1)
+        self._beat = replace(self._beat, count=self._beat.count + 1, status=self.status())
+        _write(self.folder, self._beat)
 
     def _is_lost(self) -> bool:
         found = _read(self.folder)
@@ -105,6 +108,14 @@ class Lease:
             or not is_mine
             or max(_numbers(self.folder.parent), default=0) > int(self.folder.name)
         )
+
+
+@contextlib.contextmanager
+def _reported() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        say(f"cannot write the heartbeat to the volume: {error.strerror}")
 
 
 def acquire(work: Path, pod: str, name: str, is_done: Callable[[], bool], timing: Timing) -> Lease | None:

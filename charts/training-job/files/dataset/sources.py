@@ -168,8 +168,11 @@ def _git(source: dict[str, Any], staged: Path, progress: Progress) -> str:
     state, data = staged / "state", staged / "data"
     repository, tree = state / "repository", state / "tree"
     git = clients.Git(repository, source["url"], os.environ.get("DATASET_TOKEN", ""), progress)
-    if not (repository / "HEAD").exists():
-        git.run("init", "--quiet", "--bare", str(repository))
+    # Git does not take back the locks of a process that was killed, and this pod alone has the lease.
+    for lock in repository.glob("*.lock"):
+        lock.unlink()
+    # Also for an existing repository, whose creation may have been interrupted.
+    git.run("init", "--quiet", "--bare", str(repository))
     commit = git.fetch(source["ref"])
     say(f"{source['ref']} is commit {commit}")
     # An interrupted checkout leaves incomplete files, and an index that lists them as complete.

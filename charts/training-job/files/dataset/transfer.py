@@ -58,6 +58,15 @@ def receive(items: list[Item], staged: Path, progress: Progress) -> None:
         progress.add(files=1)
 
 
+def sync(path: Path) -> None:
+    """Makes a file or a folder durable."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def _is_whole(target: Path, item: Item) -> bool:
     """Returns true if an existing file is this item: it was complete, but the source may have changed since."""
     if not target.exists():
@@ -76,6 +85,8 @@ def _receive(item: Item, target: Path, state: Path, progress: Progress) -> None:
     if item.modified is not None:
         os.utime(part, ns=(item.modified, item.modified))
     target.parent.mkdir(parents=True, exist_ok=True)
+    # A power cut must not leave an empty file under the final name: the next attempt would take it as complete.
+    sync(part)
     part.replace(target)
     part.with_suffix(".tag").unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""What is left alone: patches, stored objects, placeholders, and what may be right in another release."""
+"""Objects without a finding: patches, stored objects, placeholders, and what may be right in another release."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def _image(term: Any, at: Place, count: int) -> Iterator[Refused]:
     family, _, version = alias.partition("@")
     if not version or family not in _FAMILIES:
         listed = ", ".join(_FAMILIES)
-        yield Refused(at.child("alias"), f"`{alias}` is no alias", f"write FAMILY@VERSION with one of {listed}")
+        yield Refused(at.child("alias"), f"`{alias}` is not an alias", f"write FAMILY@VERSION with one of {listed}")
     elif count > 1 or any(term.get(name) for name in (*_TERM[1:], "owner")):
         yield Refused(at.child("alias").key(), "an alias stands alone", "remove the other fields and terms")
 
@@ -185,7 +185,7 @@ def _services(tree: Any, at: Place) -> Iterator[Refused]:
             name = text(variable, "name")
             if "=" in name:
                 told = f"write `{name.partition('=')[0]}`, and the value into `value`"
-                yield Refused(where.child("envs", index, "name"), f"`{name}` is no name of a variable", told)
+                yield Refused(where.child("envs", index, "name"), f"`{name}` is not the name of a variable", told)
 
 
 def _each(name: str, check: Check, source: str) -> tuple[Row, ...]:

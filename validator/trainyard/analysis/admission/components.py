@@ -52,7 +52,7 @@ def _among(name: str, values: tuple[str, ...]) -> Check:
     def check(tree: Any, at: Place) -> Iterator[Refused]:
         value = text(tree, name)
         if value and value not in values and is_known(value):
-            yield Refused(at.child(name), f"`{name}` is no `{value}`", f"write one of {', '.join(values)}")
+            yield Refused(at.child(name), f"`{name}` has no value `{value}`", f"write one of {', '.join(values)}")
 
     return check
 

@@ -231,9 +231,9 @@ def within(name: str, low: int, high: int | None = None) -> Check:
         if isinstance(value, bool) or not isinstance(value, int):
             return
         if value < low:
-            yield Refused(at.child(name), f"`{name}` is {value}, and at least {low} is right", f"write {low} or more")
+            yield Refused(at.child(name), f"`{name}` is {value}, and must be at least {low}", f"write {low} or more")
         elif high is not None and value > high:
-            yield Refused(at.child(name), f"`{name}` is {value}, and at most {high} is right", f"write {high} or less")
+            yield Refused(at.child(name), f"`{name}` is {value}, and must be at most {high}", f"write {high} or less")
 
     return check
 
@@ -263,7 +263,7 @@ def named(name: str, form: Any, what: str) -> Check:
     def check(tree: Any, at: Place) -> Iterator[Refused]:
         value = mapping(tree).get(name)
         if isinstance(value, str) and value and is_known(value) and not form.match(value):
-            yield Refused(at.child(name), f"`{value}` is no valid `{name}`", what)
+            yield Refused(at.child(name), f"`{value}` is not a valid `{name}`", what)
 
     return check
 
@@ -272,10 +272,10 @@ def labelled(value: Any, at: Place) -> Iterator[Refused]:
     """Keys and values are those of labels."""
     for name, one in mapping(value).items():
         if is_known(name) and not _LABEL_KEY.match(str(name)):
-            yield Refused(at.child(name).key(), f"`{name}` is no valid key of a label", "write a name, or DOMAIN/NAME")
+            yield Refused(at.child(name).key(), f"`{name}` is not a valid label key", "write a name, or DOMAIN/NAME")
         if isinstance(one, str) and is_known(one) and not LABEL_VALUE.match(one):
             told = "use at most 63 letters, digits, `-`, `_` and `.`"
-            yield Refused(at.child(name), f"`{one}` is no valid value of a label", told)
+            yield Refused(at.child(name), f"`{one}` is not a valid label value", told)
 
 
 def amount(value: Any) -> float | None:

@@ -135,14 +135,14 @@ def _peer(peer: Any, at: Place) -> Iterator[Refused]:
 def _block(block: Any, at: Place) -> Iterator[Refused]:
     network = _network(mapping(block).get("cidr"))
     if network is None and is_known(cidr := text(block, "cidr")) and cidr:
-        yield Refused(at.child("cidr"), f"`{cidr}` is no network in CIDR form", "write ADDRESS/LENGTH")
+        yield Refused(at.child("cidr"), f"`{cidr}` is not a network in CIDR form", "write ADDRESS/LENGTH")
     for index, one in enumerate(items(block, "except")):
         inner = _network(one)
         if network is None or inner is None or network.version != inner.version:
             continue
         if inner.prefixlen <= network.prefixlen or inner.network_address not in network:
             yield Refused(
-                at.child("except", index), f"`{one}` is no part of {network}", "write a smaller network in it"
+                at.child("except", index), f"`{one}` is not a part of {network}", "write a smaller network in it"
             )
 
 
@@ -294,7 +294,7 @@ def _indexed_name(tree: Any, at: Place) -> Iterator[Refused]:
         longest = f"{name}-{count - 1}"
         if len(longest) > HOST_NAME or "." in name:
             told = f"use at most {HOST_NAME - len(longest) + len(name)} letters, and no dot"
-            yield Refused(at.child("metadata", "name"), f"`{longest}` is no valid name of a host", told)
+            yield Refused(at.child("metadata", "name"), f"`{longest}` is not a valid host name", told)
 
 
 def _cron_name(tree: Any, at: Place) -> Iterator[Refused]:

@@ -136,7 +136,7 @@ def _uri(tree: Any, at: Place) -> Iterator[Refused]:
 def _runtime(tree: Any, at: Place) -> Iterator[Refused]:
     kind, group = mapping(tree).get("kind"), mapping(tree).get("apiGroup", _TRAINER)
     if isinstance(kind, str) and group == _TRAINER and is_known(kind) and kind not in _RUNTIMES:
-        yield Refused(at.child("kind"), f"`{kind}` is no kind of runtime", f"write one of {', '.join(_RUNTIMES)}")
+        yield Refused(at.child("kind"), f"`{kind}` is not a kind of runtime", f"write one of {', '.join(_RUNTIMES)}")
 
 
 def _rollout(spec: Any, at: Place) -> Iterator[Refused]:
@@ -162,7 +162,7 @@ def _percent(name: str) -> Check:
     def check(tree: Any, at: Place) -> Iterator[Refused]:
         value = mapping(tree).get(name)
         if isinstance(value, str) and (amount(value) or 0) > 100:
-            yield Refused(at.child(name), f"`{name}` is {value}, and at most 100% is right", "write 100% or less")
+            yield Refused(at.child(name), f"`{name}` is {value}, and must be at most 100%", "write 100% or less")
 
     return check
 
@@ -171,7 +171,7 @@ def _pod_sets(sets: Any, at: Place) -> Iterator[Refused]:
     variable = [index for index, one in enumerate(sets or ()) if mapping(one).get("minCount") is not None]
     if isinstance(sets, list) and len(variable) > 1:
         place = at.child(variable[1], "minCount").key()
-        yield Refused(place, "`minCount` is in two pod sets, and one may have it", "remove one of the two")
+        yield Refused(place, "`minCount` is in two pod sets, but only one may have it", "remove one of the two")
 
 
 def _label_of_nodes(labels: Any, at: Place) -> Iterator[Refused]:

@@ -1,4 +1,4 @@
-"""What a level of the Pod Security Standards refuses in a pod."""
+"""Fields of a pod that a level of the Pod Security Standards refuses."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def _handler(container: Any, at: Place) -> Iterator[Refused]:
 def _variable(variable: Any, at: Place) -> Iterator[Refused]:
     name, given = text(variable, "name"), mapping(variable).get("valueFrom")
     if "=" in name:
-        yield Refused(at.child("name"), f"`{name}` is no name of a variable", "write the value into `value`")
+        yield Refused(at.child("name"), f"`{name}` is not the name of a variable", "write the value into `value`")
     if not isinstance(given, dict):
         return
     yield from excluding(*SOURCES)(given, at.child("valueFrom"))
@@ -88,7 +88,7 @@ def _mount(mount: Any, at: Place) -> Iterator[Refused]:
         value = text(mount, name)
         if value.startswith("/") or ".." in value.split("/"):
             yield Refused(
-                at.child(name), f"`{value}` is no path within the volume", "write a relative path without `..`"
+                at.child(name), f"`{value}` is not a path within the volume", "write a relative path without `..`"
             )
 
 

@@ -29,7 +29,7 @@ def fault_of(schedule: str) -> tuple[str, str] | None:
         return None
     if written.startswith("@"):
         is_right = written in _DESCRIPTORS or _EVERY.match(written) is not None
-        return None if is_right else ("is no descriptor", f"write one of {', '.join(_DESCRIPTORS)}, or five fields")
+        return None if is_right else ("is not a descriptor", f"write one of {', '.join(_DESCRIPTORS)}, or five fields")
     fields = written.split()
     if len(fields) != len(_FIELDS):
         told = "write minute, hour, day of the month, month and day of the week"

@@ -20,6 +20,7 @@ OVERWRITE = "ray.io/overwrite-container-cmd"
 SHUTDOWN = "shutdownAfterJobFinishes"
 _SPECS = {"RayCluster": ("spec",), "RayJob": ("spec", "rayClusterSpec"), "RayService": ("spec", "rayClusterConfig")}
 _RELEASE = re.compile(r"(\d+)\.(\d+)")
+_PYTHON = re.compile(r":[^:]*-py3(\d+)\b")
 _IMAGE = re.compile(r"(?:^|/)rayproject/ray(?:-ml|-llm)?:(\d+\.\d+\.\d+)(?:[.-]|\Z)")
 _FORMER_IMAGE = re.compile(r"(?:^|/)rayproject/autoscaler(?:[:@]|\Z)")
 
@@ -132,6 +133,12 @@ def image_release(image: str) -> tuple[int, ...] | None:
         return (1, 0)
     version = image_version(image)
     return tuple(map(int, version.split("."))) if version is not None else None
+
+
+def image_python(image: str) -> str | None:
+    """Returns the version of Python that the tag of one of Ray's own images names."""
+    found = _PYTHON.search(image)
+    return f"3.{found[1]}" if found else None
 
 
 def keeps_command(cluster: Cluster, group: Group) -> bool:

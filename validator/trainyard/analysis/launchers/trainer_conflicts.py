@@ -14,7 +14,7 @@ from trainyard.model.run import Command
 
 
 class Conflict(NamedTuple):
-    """What the Trainer refuses, at the place of one of the arguments, and what to write instead."""
+    """A combination that Trainer refuses, at the place of one of the arguments, and what to write instead."""
 
     at: Place
     message: str
@@ -45,7 +45,7 @@ def _without(command: Command, evaluates: str) -> Iterator[Conflict]:
 
 
 def _best(command: Command, best: Place, evaluates: str) -> Iterator[Conflict]:
-    """What the best model at the end needs."""
+    """Conflicts of `load_best_model_at_end` with the arguments for saves and evaluations."""
     saves = command.option("--save-strategy") or "steps"
     if "$" not in evaluates + saves and evaluates != saves and saves != "best":
         yield Conflict(

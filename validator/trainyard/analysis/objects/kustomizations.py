@@ -52,7 +52,7 @@ class Named(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What a patch looks for; an empty kind or name fits all, and so does the namespace None."""
+    """The target of a patch; an empty kind or name fits all, and so does the namespace None."""
 
     kind: str
     name: str

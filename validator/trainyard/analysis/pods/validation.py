@@ -1,4 +1,4 @@
-"""What the API server refuses in a pod although each field has the right type: values that exclude each other.
+"""Pods that the API server refuses although each field has the right type: values that exclude each other.
 
 Source: kubernetes v1.34.4 pkg/apis/core/validation/validation.go (ValidateTolerations, ValidateNodeSelectorRequirement,
 validateLivenessProbe, validateHandler, ValidateResourceRequirements, validateContainerPorts,
@@ -44,7 +44,7 @@ def refused(pod: Pod) -> Iterator[Refused]:
             field = pod.template_at.child("metadata", "labels") if own else pod.at.child("nodeSelector")
             yield Refused(
                 field.child(name),
-                f"`{value}` is no value of a label: it takes 63 letters, digits, `-`, `_` and `.`",
+                f"`{value}` is not a valid label value, which has up to 63 letters, digits, `-`, `_` and `.`",
                 "move it to an annotation" if own else "write the value as the nodes have it",
             )
     for index, volume in enumerate(items(pod.tree, "volumes")):
@@ -132,7 +132,7 @@ def _security(container: Container) -> Iterator[Refused]:
     if container.privileged:
         yield Refused(place, "a privileged container cannot have `allowPrivilegeEscalation: false`", "remove one")
     elif "CAP_SYS_ADMIN" in container.capabilities:
-        yield Refused(place, "CAP_SYS_ADMIN goes without `allowPrivilegeEscalation: false`", "remove one")
+        yield Refused(place, "CAP_SYS_ADMIN excludes `allowPrivilegeEscalation: false`", "remove one")
 
 
 def _host_port(port: dict[str, Any], at: Place) -> Iterator[Refused]:

@@ -18,7 +18,7 @@ def unknown(name: str) -> tuple[str, str] | None:
     if not _NAME.match(name) or name in KNOWN or name in OTHERS:
         return None
     if _LIKE_MIG.match(name):
-        return None if _MIG.match(name) else (f"`{name}` is no profile of MIG: no node has it", "")
+        return None if _MIG.match(name) else (f"`{name}` is not a MIG profile: no node has it", "")
     meant = MEANT.get(name) or next((one for one in KNOWN if _is_near(name, one)), None)
     domain, _, last = name.partition("/")
     if meant is None and (domain not in CLOSED or last in CLOSED[domain]):

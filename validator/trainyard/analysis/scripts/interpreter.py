@@ -37,7 +37,7 @@ _ITERATIONS = 4
 
 
 class Context(NamedTuple):
-    """How a result is used: `is_asked` if a branch depends on it, `is_checked` if `set -e` ignores it."""
+    """The use of a result: `is_asked` if a branch depends on it, `is_checked` if `set -e` ignores it."""
 
     is_asked: bool = False
     is_checked: bool = False

@@ -1,4 +1,4 @@
-"""What programs refuse among their words: options, values of options, and words that belong to none.
+"""Words that programs refuse: options, values of options, and words that belong to none.
 
 Words with variables and templates are not known: they may be options, values, or nothing.
 """
@@ -289,7 +289,7 @@ def _stray(start: Start) -> Iterator[Fault]:
             left -= 1
         else:
             if word.lower() not in _BOOLEANS:
-                said = f"`{word}` is no option and no value of one: {start.program.title} stops with"
+                said = f"`{word}` is neither an option nor the value of one: {start.program.title} stops with"
                 yield Fault(index, f"{said} `{start.program.refused}`", "remove it, or quote it with the word before")
             return
 

@@ -1,4 +1,4 @@
-"""What is known of a shell at one point of a script."""
+"""The known state of a shell at one point of a script."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from trainyard.document.document import Place
 
 
 class Problem(NamedTuple):
-    """What is wrong with an object, what to do, and the place in the site's values that requires it."""
+    """A fault of an object, what to do, and the place in the site's values that requires it."""
 
     subject: str
     message: str

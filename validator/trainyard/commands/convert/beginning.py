@@ -28,7 +28,7 @@ _LAUNCHERS = ("torchrun", *MPI_LAUNCHERS, "accelerate", "deepspeed")
 
 
 class Answers(NamedTuple):
-    """What a run needs. `claim` is empty for a new one, and `gpus` counts those of a pod."""
+    """The needs of a run. `claim` is empty for a new one, and `gpus` counts those of a pod."""
 
     kind: str
     image: str

@@ -1,4 +1,4 @@
-"""What the flight recorders of the ranks say together: who called another collective, and who did not call one.
+"""Comparison of the flight recorders of all ranks: who called another collective, and who did not call one.
 
 The ranks of a group call the same collectives in the same order, so equal sequence numbers must be equal calls.
 `torch.distributed.flight_recorder` compares shapes in the same way.

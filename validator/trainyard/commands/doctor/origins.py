@@ -42,7 +42,7 @@ _YEAR = 2024
 
 
 class Kernel(NamedTuple):
-    """What a line of the kernel is about; the host is empty where the line does not name it."""
+    """The host, GPU and process of a line of the kernel; the host is empty where the line does not name it."""
 
     host: str
     gpu: str
@@ -50,7 +50,7 @@ class Kernel(NamedTuple):
 
 
 def kernel(line: str) -> Kernel | None:
-    """Returns what a line of the kernel is about; None for any other line."""
+    """Returns the host, GPU and process that a line of the kernel names; None for any other line."""
     if _KERNEL.search(line) is None:
         return None
     host, gpu, process = _KERNEL_HOST.search(line), _GPU.search(line), _PROCESS.search(line)

@@ -1,4 +1,4 @@
-"""What the watchdogs of the ranks say together: who is behind, and whether the ranks run the same collective."""
+"""Comparison of the watchdogs of all ranks: who is behind, and whether the ranks run the same collective."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an editor shows: findings as diagnostics, and the pages of rules."""
+"""Messages to an editor: findings as diagnostics, and the pages of rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the terminal shows of a run: the output of all ranks, that of one rank, or a debugger."""
+"""Views of a run in the terminal: the output of all ranks, that of one rank, or a debugger."""
 
 from __future__ import annotations
 

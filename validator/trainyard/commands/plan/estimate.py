@@ -23,7 +23,7 @@ DAY = 86400
 
 
 class Conditions(NamedTuple):
-    """What the run meets: the tokens that it trains on, prices and failures. Rates are in bytes per second."""
+    """The conditions of a run: the tokens that it trains on, prices and failures. Rates are in bytes per second."""
 
     tokens: float
     price: float | None

@@ -1,4 +1,4 @@
-"""What the files of a run say about its size, its GPUs, its network and its settings."""
+"""The size of a run, its GPUs, its network and its settings, as its files say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the work is spread over the GPUs."""
+"""The layout of the work over the GPUs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is planned: the options of the user, over what the run's files say, over assumptions."""
+"""The settings of a plan: the options of the user, over what the run's files say, over assumptions."""
 
 from __future__ import annotations
 

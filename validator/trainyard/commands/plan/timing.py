@@ -53,7 +53,7 @@ class Timing(NamedTuple):
 
     @property
     def bound(self) -> str:
-        """What bounds the step: `compute`, `network` or `pipeline bubble`."""
+        """The bound of the step: `compute`, `network` or `pipeline bubble`."""
         network = self.tensor + self.exposed + self.pipeline
         parts = {"compute": self.compute, "network": network, "pipeline bubble": self.bubble}
         return max(parts, key=lambda name: parts[name])

@@ -41,7 +41,7 @@ class Manifest(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """What a report shows. `notes` name what the user may not read.
+    """The contents of a report. `notes` name what the user may not read.
 
     `diagnosis` is the tree of `trainyard doctor`, None for a run that needs none.
     """

@@ -1,4 +1,4 @@
-"""What the logs of a run say about its past: loss and speed by step, checkpoints and restarts.
+"""The past of a run by its logs: loss and speed by step, checkpoints and restarts.
 
 The lines are those of the reference trainer, see trainer/metrics and trainer/checkpoint/manager.py. A program that
 writes none of them has no history here.

@@ -1,4 +1,4 @@
-"""What a gang of Volcano waits for. Events of its PodGroup tell: before Volcano admits the group, it looks at no pod.
+"""The reason for which a gang of Volcano waits, from events of its PodGroup: Volcano admits the group before its pods.
 
 Sources: volcano v1.14.1 pkg/scheduler/plugins, overcommit/overcommit.go, proportion/proportion.go,
 capacity/capacity.go, util/util.go (FormatResourceNames); training-operator v1.9.4

@@ -1,4 +1,4 @@
-"""How far a run is, from its own reports: progress lines of the log, metrics, or the status of a TrainJob.
+"""Progress of a run, from its own reports: progress lines of the log, metrics, or the status of a TrainJob.
 
 The reference trainer writes all three; see trainer/metrics. A program that writes none of them has no progress here.
 """

@@ -39,7 +39,7 @@ class Reader:
 
     @property
     def notes(self) -> list[str]:
-        """What was left out, in at most two lines."""
+        """The parts that were left out, in at most two lines."""
         refused = ", ".join(sorted(self._refused))
         notes = [f"left out, because the user may not read it: {refused}"] if refused else []
         if self._has_more_pods:

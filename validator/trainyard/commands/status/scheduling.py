@@ -1,4 +1,4 @@
-"""What the scheduler says about a pod, shortened to its reasons.
+"""The scheduler's message about a pod, shortened to its reasons.
 
 Sources: kubernetes v1.34 pkg/scheduler/framework/types.go (FitError), and the plugins nodeaffinity, noderesources and
 volumebinding, runtime/waiting_pods_map.go; volcano v1.14.1 pkg/scheduler/api/job_info.go; scheduler-plugins v0.35.4

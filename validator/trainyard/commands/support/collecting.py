@@ -31,7 +31,7 @@ class Log(NamedTuple):
 
 
 class Run(NamedTuple):
-    """What a cluster says about a run."""
+    """The answers of a cluster about a run."""
 
     name: str
     namespace: str

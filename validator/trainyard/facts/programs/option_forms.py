@@ -16,7 +16,7 @@ from trainyard.startup import NamedTuple
 
 
 class Form(NamedTuple):
-    """What a value may be; numbers are from `least` to `most`.
+    """The values that an option takes; numbers are from `least` to `most`.
 
     `kind` is "integer", "number", "word" (one of `words`, in any case with `is_loose`), "not word" (none of `words`,
     and no misspelt name of `near`), "nodes" (`N` or `MIN:MAX`), "processes" (a number or one of `words`), "streams"

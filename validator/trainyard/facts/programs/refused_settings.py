@@ -314,7 +314,7 @@ VERL = Program(
         ),
         Refused(
             lambda v: not v.on(_DYNAMIC) and _is_sharded(v) and v.number(_BATCH) * v.number(_ANSWERS) % _gpus(v) != 0,
-            f"`train_batch_size` {{{_BATCH}}} times `rollout.n` {{{_ANSWERS}}} is no multiple of the GPUs, "
+            f"`train_batch_size` {{{_BATCH}}} times `rollout.n` {{{_ANSWERS}}} is not a multiple of the GPUs,  "
             "{trainer.nnodes} x {trainer.n_gpus_per_node}",
             "write a multiple of the GPUs",
         ),
@@ -325,7 +325,7 @@ VERL = Program(
                 and v.given(f"{_MICRO}_per_gpu")
                 and _of_rank(v) % v.number(f"{_MICRO}_per_gpu") != 0
             ),
-            f"the samples that each rank gets of a mini batch are no multiple of the `ppo_micro_batch_size_per_gpu` "
+            f"the samples that each rank gets of a mini batch are not a multiple of the `ppo_micro_batch_size_per_gpu` "
             f"{{{_MICRO}_per_gpu}}: `ppo_mini_batch_size` {{{_MINI}}} x `rollout.n` {{{_ANSWERS}}} over the GPUs",
             "write a size that divides them",
         ),
@@ -345,7 +345,7 @@ VERL = Program(
         ),
         Refused(
             lambda v: _gpus(v) % v.number(_TENSOR) != 0,
-            f"the GPUs, {{trainer.nnodes}} x {{trainer.n_gpus_per_node}}, are no multiple of the "
+            f"the GPUs, {{trainer.nnodes}} x {{trainer.n_gpus_per_node}}, are not a multiple of the "
             f"`rollout.tensor_model_parallel_size` {{{_TENSOR}}}",
             "write a size that divides them",
         ),
@@ -359,8 +359,8 @@ VERL = Program(
                 and v.number("data.max_prompt_length") + v.number("data.max_response_length")
                 > v.number(f"{_ROLLOUT}max_num_batched_tokens")
             ),
-            f"without chunked prefill, vLLM needs a `max_num_batched_tokens` of a prompt and an answer, "
-            f"{{data.max_prompt_length}} + {{data.max_response_length}}, and it is "
+            f"without chunked prefill, `max_num_batched_tokens` of vLLM must hold a prompt and an answer, "
+            f"{{data.max_prompt_length}} + {{data.max_response_length}}, but it is "
             f"{{{_ROLLOUT}max_num_batched_tokens}}; releases of verl up to 0.7 do not raise it",
             "raise it, or leave chunked prefill on",
         ),
@@ -374,7 +374,8 @@ EASY_R1 = Program(
     (
         Refused(
             lambda v: v.number(_ROLLOUT_BATCH) % v.number(_GLOBAL_BATCH) != 0,
-            f"`rollout_batch_size` {{{_ROLLOUT_BATCH}}} is no multiple of the `global_batch_size` {{{_GLOBAL_BATCH}}}",
+            f"`rollout_batch_size` {{{_ROLLOUT_BATCH}}} is not a multiple of the `global_batch_size` "
+            f"{{{_GLOBAL_BATCH}}}",
             "write a multiple",
         ),
         Refused(
@@ -484,7 +485,7 @@ OPEN_RLHF_TRAINER = Program(
                 and not v.given("ds_tensor_parallel_size")
                 and v.number("train_batch_size") % (v.number("ranks") * v.number("micro_train_batch_size")) != 0
             ),
-            "`train_batch_size` {train_batch_size} is no multiple of the `micro_train_batch_size` "
+            "`train_batch_size` {train_batch_size} is not a multiple of the `micro_train_batch_size` "
             "{micro_train_batch_size} times {ranks} ranks",
             "write a multiple of both",
         ),

@@ -1,4 +1,4 @@
-"""What the names in a pod may refer to: the ConfigMaps of the files, and scripts that lie beside the pod's file."""
+"""Files that a pod's names may refer to: the ConfigMaps of the files, and scripts that lie beside the pod's file."""
 
 from __future__ import annotations
 

@@ -52,9 +52,9 @@ def ds_hostfile_invalid(container: Container, context: Context) -> Iterator[Prob
         include, exclude, count = chosen["include"], chosen["exclude"], chosen["count"]
         if include is not None and (exclude is not None or count is not None):
             other = "--exclude" if exclude is not None else "--num_gpus and --num_nodes"
-            yield Problem(include[1], f"--include goes without {other}: the launcher stops", "remove one")
+            yield Problem(include[1], f"--include does not go with {other}: the launcher stops", "remove one")
         elif exclude is not None and count is not None:
-            yield Problem(exclude[1], "--exclude goes without --num_gpus and --num_nodes: it stops", "remove one")
+            yield Problem(exclude[1], "--exclude does not go with --num_gpus and --num_nodes: it stops", "remove one")
         path = (_option(start, "--hostfile", "-H") or (_DEFAULT, start.command.at))[0]
         slots: dict[str, int] = {}
         known = mounted_text(path, container, context)
@@ -121,7 +121,7 @@ def _entry(line: str, at: Place, slots: dict[str, int]) -> Iterator[Problem]:
         return
     match = _ENTRY.match(line)
     if match is None:
-        yield Problem(at, f"`{line}` is no entry of a host file: the launcher stops", "write `HOST slots=NUMBER`")
+        yield Problem(at, f"`{line}` is not an entry of a host file: the launcher stops", "write `HOST slots=NUMBER`")
     elif match[1] in slots:
         yield Problem(at, f"host `{match[1]}` occurs twice: the launcher stops", "write one line for each host")
     else:

@@ -83,7 +83,7 @@ def _unknown(name: str, params: dict[str, Any], known: tuple[str, ...], at: Plac
         elif key == "betas":
             yield from _betas(name, value, at.child(key))
         elif isinstance(value, str) and key not in PARAMETER_TEXTS and _is_number(value, at.child(key)):
-            message = f"`{key}` of {name} is the text `{value}` and no number: every process stops"
+            message = f"`{key}` of {name} is the text `{value}` and not a number: every process stops"
             yield Problem(at.child(key), message, "remove the quotes")
 
 

@@ -4,25 +4,21 @@ Each rank reads its own environment. Both ends of a connection choose the algori
 buffer sizes for themselves. If Master and Worker choose differently, one side waits for data in a form that the other
 never sends. The hang starts at the first collective and looks like a network fault.
 
-With Open MPI there is a second cause: `mpirun` exports only the variables that `-x` names. A variable in the launcher's
-`env` does not reach the workers without `-x NAME`, and has no effect.
+The launcher of an MPIJob is not a rank: SC010 reports variables that do not leave it. The rule ignores the variables
+for interfaces, devices and logging, which may differ.
 
-The rule ignores the variables for interfaces, devices and logging, which may differ.
-
-Keep the shared settings in one place, such as a ConfigMap in `envFrom` or a YAML anchor, and export them with `-x`.
+Keep the shared settings in one place, such as a ConfigMap in `envFrom` or a YAML anchor.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 from trainyard.analysis.jobs.workloads import is_ray
 from trainyard.analysis.pods.environment import has_unknown_variables
 from trainyard.analysis.resources.devices import wants_gpu
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.facts.programs.launchers import MPI_LAUNCHERS
-from trainyard.model.run import Container, Role, Run, Setting
+from trainyard.model.run import Container, Run
 
 SHARED = frozenset((
     "NCCL_ALGO", "NCCL_PROTO", "NCCL_NET", "NCCL_IB_DISABLE", "NCCL_BUFFSIZE", "NCCL_NTHREADS", "NCCL_LL128_BUFFSIZE",
@@ -36,22 +32,14 @@ SHARED = frozenset((
     severity="error",
     confidence="high",
     since="0.1.0",
-    sources=(
-        "NVIDIA/nccl v2.30.7-1 src/graph/tuning.cc: each rank applies NCCL_ALGO and NCCL_PROTO by itself",
-        "Open MPI 4.1 mpirun(1): -x exports environment variables to the processes",
-    ),
+    sources=("NVIDIA/nccl v2.30.7-1 src/graph/tuning.cc: each rank applies NCCL_ALGO and NCCL_PROTO by itself",),
     inferred=True,
     needs=("NCCL_",),
 )
 def nccl_env_differs_across_roles(run: Run, context: Context) -> Iterator[Problem]:
-    """NCCL settings that differ between roles, or that never leave the launcher."""
-    if run.kind == "MPIJob":
-        for role in run.roles if run.spec.get("mpiImplementation", "OpenMPI") == "OpenMPI" else ():
-            if not role.trains:
-                yield from _stays(role, run)
-        return
-    if is_ray(run):
-        # Groups of workers may run different programs.
+    """NCCL settings that differ between roles."""
+    # Groups of workers in a Ray cluster may run different programs.
+    if run.kind == "MPIJob" or is_ray(run):
         return
     ranks = [
         (role.name, role.container) for role in run.training_roles if role.container is not None and wants_gpu(role.pod)
@@ -80,28 +68,3 @@ def _compare(first: str, one: Container, other: str, two: Container, context: Co
             f"{name}={known[-1].value}, but {words}: ranks with different settings hang at the first collective",
             f"set {name} to the same value in {first} and {other}",
         )
-
-
-def _stays(launcher: Role, run: Run) -> Iterator[Problem]:
-    container = launcher.container
-    command = (
-        next((found for found in container.commands if found.program in MPI_LAUNCHERS), None) if container else None
-    )
-    if container is None or command is None or "mca_base_env_list" in command.words:
-        return
-    handed = {name.partition("=")[0] for flag, name in pairwise(command.words) if flag == "-x"}
-    for setting in container.settings:
-        if setting.via not in ("env", "envFrom") or not setting.name.startswith("NCCL_") or setting.name in handed:
-            continue
-        if not _in_workers(setting, run):
-            yield Problem(
-                setting.at,
-                f"{setting.name} does not reach the workers: {command.program} exports only what -x names",
-                f"add `-x {setting.name}`",
-                related=((command.at, "the ranks are started here"),),
-            )
-
-
-def _in_workers(setting: Setting, run: Run) -> bool:
-    roles = [role.container for role in run.training_roles]
-    return any(container is not None and container.setting(setting.name) is not None for container in roles)

@@ -36,6 +36,6 @@ def nccl_file_is_no_path(setting: Setting, context: Context) -> Iterator[Problem
     if path and not any(sign in path for sign in "/.${"):
         yield Problem(
             setting.at,
-            f"{setting.name} is `{path}`, which is no path: {FILES[setting.name]}",
+            f"{setting.name} is `{path}`, which is not a path: {FILES[setting.name]}",
             "write the path of the mounted file",
         )

@@ -81,7 +81,7 @@ def _count(size: str, pool: Pool, at: Place) -> Iterator[Problem]:
     if subnet is None:
         return
     if length is None:
-        yield Problem(at, f"`{_SIZE}` {size} is no prefix length: there are no slices", 'write one such as "/26"')
+        yield Problem(at, f"`{_SIZE}` {size} is not a prefix length: there are no slices", 'write one such as "/26"')
     elif subnet.version == 6:
         yield Problem(
             pool.range_at,

@@ -50,7 +50,7 @@ def chart_data_not_text(project: Project) -> Iterator[Problem]:
                     at = release.place(*path, name)
                     yield Problem(
                         at.key() if release.values_at is not None else at,
-                        f"`{'.'.join((*path, name))}` is no text, and the chart writes it into a ConfigMap: the "
+                        f"`{'.'.join((*path, name))}` is not text, and the chart writes it into a ConfigMap: the "
                         "release fails",
                         f"write `{name}: |`, so that the file is text",
                     )

@@ -43,5 +43,5 @@ def daemon_flag_refused(pod: Pod) -> Iterator[Problem]:
         for start in starts(container):
             for fault in faults(start):
                 image = container.at.child("image")
-                related = ((image, "the tag of this image tells the release"),) if fault.is_of_release else ()
+                related = ((image, "the tag of this image names the release"),) if fault.is_of_release else ()
                 yield Problem(start.command.word_at[fault.word], fault.message, fault.help, related=related)

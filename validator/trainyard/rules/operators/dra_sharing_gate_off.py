@@ -55,7 +55,7 @@ def dra_sharing_gate_off(resource: Resource, context: Context) -> Iterator[Probl
         if gate is not None and str(mapping(values, "featureGates").get(gate)).lower() != "true":
             yield Problem(
                 at,
-                f"the driver knows the strategy {strategy} with its feature gate `{gate}` alone, which is off",
+                f"the driver knows the strategy {strategy} only with its feature gate `{gate}`, which is off",
                 f"write `featureGates: {{{gate}: true}}` in the values of {CHARTS[0]}",
                 related=((driver_at, "the driver"),),
             )

@@ -48,7 +48,7 @@ def expander_priorities_invalid(resource: Resource) -> Iterator[Problem]:
     at = resource.at.child("data", _FIELD)
     found = embedded(at, value)
     if isinstance(found, BrokenText) or not isinstance(found.tree, dict):
-        yield _ignored(at, "the priorities are no mapping of YAML", "write a number, and below it a list")
+        yield _ignored(at, "the priorities are not a YAML mapping", "write a number, and below it a list")
         return
     place = Place(found)
     for priority, groups in found.tree.items():
@@ -61,7 +61,7 @@ def expander_priorities_invalid(resource: Resource) -> Iterator[Problem]:
         else:
             for index, one in enumerate(groups):
                 if isinstance(one, str) and not _is_expression(one):
-                    fault = f"`{one}` is no regular expression of Go"
+                    fault = f"`{one}` is not a regular expression of Go"
                     yield _ignored(place.child(priority, index), fault, "write one such as `.*gpu.*`")
 
 

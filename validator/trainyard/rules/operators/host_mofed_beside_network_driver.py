@@ -42,7 +42,7 @@ def host_mofed_beside_network_driver(project: Project) -> Iterator[Problem]:
     for at in _uses_of_host(project) if driver is not None else ():
         yield Problem(
             at,
-            "`useHostMofed` is for MOFED of the nodes, and the network operator runs it in a container: "
+            "`useHostMofed` expects MOFED on the nodes, but the network operator runs it in a container: "
             "nvidia-peermem does not fit its modules",
             "set `useHostMofed: false`",
             related=((driver.at.child("spec", "ofedDriver").key(), "the container"),) if driver is not None else (),

@@ -54,13 +54,13 @@ def mig_config_invalid(resource: Resource) -> Iterator[Problem]:
 def _faults(tree: dict[str, Any], at: Place) -> Iterator[Problem]:
     if tree.get("version") != "v1":
         yield _refused(
-            at.child("version" if "version" in tree else _CONFIGS).key(), "the version is v1", "`version: v1`"
+            at.child("version" if "version" in tree else _CONFIGS).key(), "the version must be v1", "`version: v1`"
         )
     yield from _unknown(tree, _TOP, at)
     for name, entries in mapping(tree, _CONFIGS).items():
         place = at.child(_CONFIGS, name)
         if not isinstance(entries, list) or not entries:
-            yield _refused(place.key(), f"`{name}` is a list with an entry at least", "`- devices: all`")
+            yield _refused(place.key(), f"`{name}` must be a list with at least one entry", "`- devices: all`")
             continue
         for index, entry in enumerate(entries):
             if isinstance(entry, dict):
@@ -75,9 +75,9 @@ def _entry(entry: dict[str, Any], at: Place) -> Iterator[Problem]:
     devices, is_enabled, parts = (entry.get(name) for name in ("devices", "mig-enabled", "mig-devices"))
     if devices is not None and is_known(devices) and not _is_right(devices):
         told = f"`devices: [{devices}]`" if isinstance(devices, int) else "`devices: all`, or a list of indices"
-        yield _refused(at.child("devices"), "`devices` is the word all, or a list of indices", told)
+        yield _refused(at.child("devices"), "`devices` must be the word all, or a list of indices", told)
     if is_enabled is not None and not isinstance(is_enabled, bool) and is_known(is_enabled):
-        yield _refused(at.child("mig-enabled"), "`mig-enabled` is true or false", "it without quotes")
+        yield _refused(at.child("mig-enabled"), "`mig-enabled` must be true or false", "it without quotes")
     yield from _parts(is_enabled, parts, at)
 
 
@@ -90,9 +90,9 @@ def _parts(is_enabled: Any, parts: Any, at: Place) -> Iterator[Problem]:
     for profile, count in parts.items() if isinstance(parts, dict) else ():
         place = at.child("mig-devices", profile)
         if isinstance(profile, str) and not _PROFILE.match(profile) and is_known(profile):
-            yield _refused(place.key(), f"`{profile}` is no MIG profile", "one such as `1g.10gb`")
+            yield _refused(place.key(), f"`{profile}` is not a MIG profile", "one such as `1g.10gb`")
         elif is_known(count) and (isinstance(count, bool) or not isinstance(count, int) or count < 0):
-            yield _refused(place, f"the number of `{profile}` is no number", "a number")
+            yield _refused(place, f"the value of `{profile}` is not a number", "a number")
 
 
 def _is_right(devices: Any) -> bool:
@@ -106,7 +106,7 @@ def _unknown(tree: dict[str, Any], fields: tuple[str, ...], at: Place) -> Iterat
         if name not in fields and isinstance(name, str) and is_known(name):
             near = closest_match(name, fields, 0.7)
             told = f"`{near}`" if near else f"one of {format_list(f'`{one}`' for one in fields)}"
-            yield _refused(at.child(name).key(), f"`{name}` is no field here", told)
+            yield _refused(at.child(name).key(), f"`{name}` is not a field here", told)
 
 
 def _refused(at: Place, fault: str, told: str) -> Problem:

@@ -54,7 +54,7 @@ def mps_pipes_elsewhere(project: Project) -> Iterator[Problem]:
             server = min(folders)
             yield Problem(
                 one.volume.at.child("hostPath", "path"),
-                f"the server of MPS has its pipes in {server} of the node, and this is {one.folder}",
+                f"the server of MPS has its pipes in {server} of the node, but this path is {one.folder}",
                 f"write {server}",
             )
 

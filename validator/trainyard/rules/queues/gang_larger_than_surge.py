@@ -49,9 +49,12 @@ def gang_larger_than_surge(run: Workload) -> Iterator[Problem]:
     new = surge + missing
     yield Problem(
         run.at.child("metadata", "annotations", _LEAST),
-        f"a gang of {gang}, and an update creates {new} new pod{'s' if new > 1 else ''} at first: it never goes on",
+        f"the gang needs {gang} pods, but an update creates {new} new pod{'s' if new > 1 else ''} at first: "
+        "the update never ends",
         "write `maxSurge: 100%`, or a smaller gang",
-        related=((run.at.child("spec", "strategy") if strategy else run.at.child("spec").key(), "how it updates"),),
+        related=(
+            (run.at.child("spec", "strategy") if strategy else run.at.child("spec").key(), "the update strategy"),
+        ),
     )
 
 

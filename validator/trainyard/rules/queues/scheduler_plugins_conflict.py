@@ -24,7 +24,7 @@ from trainyard.model.run import Resource
 _ALL_POINTS = "multiPoint"
 # The point of each plugin, the plugin that it replaces there, and what happens with both.
 _REPLACED = {
-    "Coscheduling": ("queueSort", "PrioritySort", "the scheduler takes one plugin that sorts the queue and ends"),
+    "Coscheduling": ("queueSort", "PrioritySort", "the scheduler takes only one plugin that sorts the queue, and ends"),
     "CapacityScheduling": ("postFilter", "DefaultPreemption", "pods are preempted without regard for the quotas"),
     "PreemptionToleration": ("postFilter", "DefaultPreemption", "pods are preempted in spite of their toleration"),
 }

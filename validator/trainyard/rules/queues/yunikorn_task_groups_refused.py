@@ -47,7 +47,7 @@ def yunikorn_task_groups_refused(role: Role) -> Iterator[Problem]:
         reason = str(fault).partition(":")[0].lower()
         where = f" (line {fault.lineno})" if isinstance(fault, json.JSONDecodeError) else ""
         yield Problem(
-            at.key(), f"this is no JSON: {reason}{where}; YuniKorn ignores the gang", "correct the text of task-groups"
+            at.key(), f"this is not JSON: {reason}{where}; YuniKorn ignores the gang", "correct the text of task-groups"
         )
         return
     if not isinstance(groups, list):
@@ -76,6 +76,6 @@ def _name(role: Role, names: list[str]) -> Iterator[Problem]:
         near = closest_match(own, names, 0.6)
         yield Problem(
             role.pod.template_at.child("metadata", "annotations", _NAME),
-            f"task group `{own}` is none of task-groups, which has {', '.join(f'`{name}`' for name in names)}",
+            f"task-groups has no task group `{own}`, only {', '.join(f'`{name}`' for name in names)}",
             f"did you mean `{near}`?" if near else f"write `{names[0]}`",
         )

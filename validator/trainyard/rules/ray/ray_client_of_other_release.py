@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.jobs.ray import Group, groups_of, image_version
+from trainyard.analysis.jobs.ray import Group, groups_of, image_python, image_version
 from trainyard.analysis.pods.ray_addresses import ray_addresses
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule
@@ -27,7 +27,6 @@ _CLIENT = pattern(r"ray://([\w-]+)-head-svc(?:\.([\w-]+)[\w.-]*)?(?::\d+)?/?")
 # The first release that compares the releases of both sides.
 _FIRST = (2, 10)
 _IGNORE = "RAY_IGNORE_VERSION_MISMATCH"
-_PYTHON = pattern(r":[^:]*-py3(\d+)\b")
 
 
 @rule(
@@ -54,11 +53,11 @@ def ray_client_of_other_release(container: Container, context: Context) -> Itera
         if head is None:
             continue
         image, place = text(head.container, "image"), head.container_at.child("image")
-        wanted, mine, other = image_version(image), _PYTHON.search(own), _PYTHON.search(image)
+        wanted, mine, other = image_version(image), image_python(own), image_python(image)
         if wanted is not None and wanted != version and max(_release(wanted), _release(version)) >= _FIRST:
             message = f"the client has Ray {version}, and the cluster has {wanted}: Ray Client refuses another release"
-        elif wanted is not None and mine is not None and other is not None and mine[1] != other[1]:
-            message = f"the client has Python 3.{mine[1]}, and the cluster has 3.{other[1]}: Ray Client refuses it"
+        elif wanted is not None and mine is not None and other is not None and mine != other:
+            message = f"the client has Python {mine}, and the cluster has {other}: Ray Client refuses it"
         else:
             continue
         yield Problem(

@@ -55,8 +55,8 @@ def ray_service_unknown(container: Container, context: Context) -> Iterator[Prob
             done.add(name)
             yield Problem(
                 at.below(value.count("\n", 0, match.start())) if "\n" in value else at,
-                f"there is no Service `{name}`: KubeRay calls that of the head of {cluster.kind} `{cluster.name}` "
-                f"`{cluster.name}-head-svc`",
+                f"there is no Service `{name}`: KubeRay names the Service of the head of {cluster.kind} "
+                f"`{cluster.name}` `{cluster.name}-head-svc`",
                 f"write `{cluster.name}-head-svc`",
                 related=((cluster.at.child("metadata", "name"), "the cluster"),),
             )

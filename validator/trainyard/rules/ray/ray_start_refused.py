@@ -99,7 +99,7 @@ def _of_words(command: Command) -> Iterator[Problem]:
             message = f"{name} of `ray start` is `{value}`, and it takes a whole number: it stops"
             yield Problem(command.word_at[index], message, "write a number, or leave the option out")
         if name == "--resources" and not _is_object(value):
-            message = f"--resources of `ray start` is `{value}`, which is no JSON object: it stops"
+            message = f"--resources of `ray start` is `{value}`, which is not a JSON object: it stops"
             yield Problem(command.word_at[index], message, """write it like `--resources='{"accelerator": 1}'`""")
 
 

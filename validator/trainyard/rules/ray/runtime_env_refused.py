@@ -57,11 +57,11 @@ def _of_command(command: Command) -> Iterator[Problem]:
     try:
         tree = json.loads(told[0])
     except ValueError:
-        yield Problem(told[1], f"the value of {_OPTION} is no JSON: Ray rejects the job", "correct it")
+        yield Problem(told[1], f"the value of {_OPTION} is not JSON: Ray rejects the job", "correct it")
         return
     for name, value in mapping(tree, "env_vars").items():
         if not isinstance(value, str):
-            message = f"variable `{name}` of `env_vars` is no text: Ray rejects the job"
+            message = f"variable `{name}` of `env_vars` is not text: Ray rejects the job"
             yield Problem(told[1], message, f'write `"{name}": "{value}"`')
 
 
@@ -75,7 +75,7 @@ def _of_job(resource: Resource) -> Iterator[Problem]:
         yield Problem(at.key(), f"`{FIELD}` is not valid YAML: {inner.message}", "correct it: KubeRay rejects the job")
     elif not isinstance(inner.tree, dict):
         yield Problem(
-            at.key(), f"`{FIELD}` is no mapping: the job is rejected", "write fields such as `pip` and `env_vars`"
+            at.key(), f"`{FIELD}` is not a mapping: the job is rejected", "write fields such as `pip` and `env_vars`"
         )
     else:
         for name, value in mapping(inner.tree, "env_vars").items():
@@ -83,5 +83,5 @@ def _of_job(resource: Resource) -> Iterator[Problem]:
                 place = Place(inner).child("env_vars", str(name))
                 shown = unquoted_scalar(place) or str(value)
                 yield Problem(
-                    place, f"variable `{name}` of `env_vars` is no text: Ray rejects the job", f'write `"{shown}"`'
+                    place, f"variable `{name}` of `env_vars` is not text: Ray rejects the job", f'write `"{shown}"`'
                 )

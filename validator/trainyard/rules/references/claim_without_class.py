@@ -62,7 +62,9 @@ def claim_without_class(resource: Resource, context: Context) -> Iterator[Proble
             # Provisioners make no disk for a selector.
             is_chosen = named or spec.get("selector")
             effect = (
-                "leaves the claim Pending, for it does not match" if is_chosen else "gives the claim a new disk, not"
+                "leaves the claim Pending, because it does not match"
+                if is_chosen
+                else "gives the claim a new disk, not"
             )
             yield Problem(
                 resource.at.child("spec").key(),

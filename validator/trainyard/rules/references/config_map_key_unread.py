@@ -48,6 +48,6 @@ def config_map_key_unread(resource: Resource) -> Iterator[Problem]:
     near = closest_match(str(first), keys, 0.6) or keys[0]
     yield Problem(
         resource.at.child("data", first).key() if first is not None else resource.at.child("metadata", "name"),
-        f"nothing reads a key of `{resource.name}` but {format_list(f'`{key}`' for key in keys)}",
+        f"only these keys of `{resource.name}` are read: {format_list(f'`{key}`' for key in keys)}",
         f"write `{near}`",
     )

@@ -61,7 +61,7 @@ def file_in_another_folder(container: Container, context: Context) -> Iterator[P
             if not _names(container, posixpath.dirname(mounted)):
                 yield Problem(
                     at,
-                    f"`{path}` is `{whole}` here, in the image, and the ConfigMap has it at `{mounted}`",
+                    f"`{path}` means `{whole}` of the image, but the ConfigMap mounts the file at `{mounted}`",
                     f"write `{mounted}`",
                 )
                 return

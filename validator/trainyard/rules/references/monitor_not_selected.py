@@ -68,7 +68,7 @@ def monitor_not_selected(resource: Resource, context: Context) -> Iterator[Probl
         resource.at.child("metadata", "labels").key() if labels else resource.at.child("metadata", "name"),
         f"{first.kind} `{first.name}` does not load {resource.kind} `{resource.name}`: it selects others by labels",
         f"add {format_list(f'`{one}`' for one in missing)}, or write `{field}: {{}}`",
-        related=((first.at.child("spec", field), "what it selects"),),
+        related=((first.at.child("spec", field), "the labels that it selects"),),
     )
 
 

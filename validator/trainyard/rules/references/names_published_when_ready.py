@@ -56,8 +56,8 @@ def names_published_when_ready(pod: Pod, context: Context) -> Iterator[Problem]:
         if at is not None and mapping(container.tree, "readinessProbe", "httpGet"):
             yield Problem(
                 found[0].at.child("spec").key(),
-                f"Service `{name}` has the names of ready pods alone, and the pods of {run.kind} {run.name} get ready "
-                f"after they have met by the name `{run.name}-0.{name}`",
+                f"Service `{name}` publishes the names of ready pods only, but the pods of {run.kind} {run.name} "
+                f"become ready only after they have met by the name `{run.name}-0.{name}`",
                 f"write `{PUBLISH}: true`",
                 related=((at, "where they meet"),),
             )

@@ -65,7 +65,7 @@ def _writes(container: Container, pod: Pod) -> Iterator[str]:
             yield f"the cache `{path}` of {name}"
     writable = caches.writable_paths(pod, container)
     if _needs_temporary(container) and not _has_temporary(container, writable):
-        yield "no folder for temporary files (`/tmp`)"
+        yield "the folder for temporary files (`/tmp`)"
     downloads = any(map(container.setting, _TOKENS)) and not caches.is_offline(container)
     if downloads and not writable and not any(map(container.setting, (*caches.OF_HUB, "HOME", "XDG_CACHE_HOME"))):
         yield "the cache of Hugging Face in the home folder"

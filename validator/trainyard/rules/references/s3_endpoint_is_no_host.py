@@ -39,6 +39,6 @@ def s3_endpoint_is_no_host(resource: Resource) -> Iterator[Problem]:
     if separator and scheme.lower() not in ("http", "https") and "{" not in scheme and "$" not in scheme:
         yield Problem(
             resource.at.child("metadata", "annotations", _ANNOTATION),
-            f"`{_ANNOTATION}` takes a host, before which KServe puts `https://` or `http://`, and `{value}` is none",
+            f"`{_ANNOTATION}` takes a host, to which KServe adds `https://` or `http://`: `{value}` is not a host",
             "write the host of the service, such as `s3.amazonaws.com`",
         )

@@ -56,7 +56,7 @@ def token_of_random_bytes(resource: Resource, context: Context) -> Iterator[Prob
         if len(value) >= LEAST and not is_removed and _is_no_text(decoded(value)):
             yield Problem(
                 resource.at.child("data", name),
-                f"`{name}` is base64 of bytes that are no text: it looks like the plain value, which was not encoded",
+                f"`{name}` is base64 of bytes that are not text: it looks like the plain value, which was not encoded",
                 "write the text under `stringData`, or encode it with `base64`",
             )
 

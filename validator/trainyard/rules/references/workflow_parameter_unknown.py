@@ -94,8 +94,8 @@ def _of_arguments(resource: Resource, spec: Spec, project: Project) -> Iterator[
             for name, place in _used(*taken) if taken is not None else ():
                 if name not in have:
                     what = (
-                        f"the template reads `workflow.parameters.{name}`, which is an argument of this workflow here, "
-                        "and it has none of this name"
+                        f"the template reads `workflow.parameters.{name}`, but this workflow, which calls it, has no "
+                        "argument of this name"
                     )
                     yield _problem(what, name, call.at.child("templateRef", "template"), have, place)
 

@@ -45,7 +45,9 @@ def counted_resource_unknown(resource: Resource) -> Iterator[Problem]:
         if found is not None:
             said, meant = found
             yield Problem(
-                at, f"{said}: {resource.kind} {resource.name} counts nothing by it", f"write `{meant}`" if meant else ""
+                at,
+                f"{said}: {resource.kind} {resource.name} counts nothing with this name",
+                f"write `{meant}`" if meant else "",
             )
 
 

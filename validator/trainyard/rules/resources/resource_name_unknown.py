@@ -60,7 +60,7 @@ def _fault(name: str) -> tuple[str, str] | None:
     if "/" not in name:
         if name.startswith("hugepages-") or not _NAME.match(name):
             return None
-        said = f"`{name}` is no resource of Kubernetes, and has no domain: the API server refuses the pod"
+        said = f"`{name}` is not a resource of Kubernetes, and has no domain: the API server refuses the pod"
         return said, _MEANT.get(name, "")
     found = unknown(name)
     return (f"{found[0]}: the pod stays Pending", found[1]) if found is not None else None

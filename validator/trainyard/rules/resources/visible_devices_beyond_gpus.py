@@ -55,6 +55,7 @@ def visible_devices_beyond_gpus(setting: Setting, context: Context) -> Iterator[
     has = "GPU 0" if told[1] == 1 else f"the GPUs 0 to {told[1] - 1}"
     yield Problem(
         setting.at,
-        f"{_VARIABLE}={value} names GPU {numbers[len(seen)]}, and the container has {has}: it sees {len(seen)} of them",
+        f"{_VARIABLE}={value} names GPU {numbers[len(seen)]}, but the container has {has}: "
+        f"it sees {len(seen)} GPU{'' if len(seen) == 1 else 's'}",
         "remove the variable, or count from 0",
     )

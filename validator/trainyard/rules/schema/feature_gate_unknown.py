@@ -58,7 +58,7 @@ def _problem(gate: Gate) -> tuple[str, str] | None:
     if fault is None:
         return _misspelt(gate)
     if gate.program == facts.KUBEADM and gate.name in facts.table_of(facts.KUBERNETES).stages:
-        return f"`{gate.name}` is no feature gate of kubeadm, which refuses its configuration", (
+        return f"`{gate.name}` is not a feature gate of kubeadm, which refuses its configuration", (
             "write it into `feature-gates` under `extraArgs` of the components, or into the KubeletConfiguration"
         )
     lacking = f"{facts.TITLES[gate.program]} {_text(gate.version)} has no feature gate `{gate.name}`"

@@ -74,6 +74,6 @@ def _of_pool(resource: Resource, version: str) -> Iterator[Problem]:
         if path[-1] in mapping(resource.tree, "spec", *path[:-1]):
             yield Problem(
                 resource.at.child("spec", *path).key(),
-                f"`{'.'.join(path)}` is no field of the version {version}: the API server drops it",
+                f"`{'.'.join(path)}` is not a field of the version {version}: the API server drops it",
                 right,
             )

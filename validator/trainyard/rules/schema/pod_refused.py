@@ -30,7 +30,7 @@ from trainyard.startup import pattern
 WHOLE = ("v1", "apps/", "batch/v1")
 
 # A name such as `run-`, or an empty one, in which a value of the chart is missing that its user must give.
-_OPEN = pattern(r"`-?[a-z0-9.-]+-` is no valid `name`|`\w+` is empty\Z")
+_OPEN = pattern(r"`-?[a-z0-9.-]+-` is not a valid `name`|`\w+` is empty\Z")
 
 
 @rule(

@@ -48,7 +48,7 @@ def workflow_condition_refused(resource: Resource) -> Iterator[Problem]:
             if written and "{{" not in written and not _is_selector(written):
                 yield Problem(
                     at.child("resource", field),
-                    f"{field} `{written}` is no selector of labels: Argo fails to parse it, and the step fails",
+                    f"{field} `{written}` is not a label selector: Argo fails to parse it, and the step fails",
                     "write a path and a value, as `status.replicaStatuses.Worker.succeeded == 1`",
                 )
 

@@ -38,6 +38,6 @@ def continuation_before_space(container: Container) -> Iterator[Problem]:
             if _SPACED.search(line) and not line.lstrip().startswith("#") and lines[number + 1].strip():
                 yield Problem(
                     script.at.below(number),
-                    "spaces follow the backslash: the command ends here, and the next line is another one",
+                    "spaces follow the backslash: the command ends here, and the next line is a command of its own",
                     "remove the spaces behind the backslash",
                 )

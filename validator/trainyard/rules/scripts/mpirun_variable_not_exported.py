@@ -10,9 +10,9 @@ starts sshd in a worker without a command. (Version v1 starts them with `kubectl
 keeps the environment.) A script before sshd may write them to `/etc/environment`, so the rule leaves out workers with
 another command than sshd.
 
-The rule checks variables of an MPIJob that only ranks read (`HF_`, `CUDA_`, `TORCH_` and so on). It ignores Intel MPI
-and MPICH, which pass everything, variables that the command uses, and those that the workers set too. It also checks
-those before the command, as in `NCCL_DEBUG=INFO mpirun`.
+The rule checks variables of an MPIJob that only ranks read (`NCCL_`, `HF_`, `CUDA_`, `TORCH_` and so on). It ignores
+Intel MPI and MPICH, which pass everything, variables that the command uses, and those that the workers set too. It also
+checks those before the command, as in `NCCL_DEBUG=INFO mpirun`.
 
 Add `-x NAME` to mpirun, or `-x NAME=VALUE` if the launcher does not have it.
 """
@@ -29,11 +29,11 @@ from trainyard.facts.programs.launchers import MPI_LAUNCHERS
 from trainyard.model.run import Command, Container, Role, Run, Setting
 
 LAUNCHER = "Launcher"
-OF_RANKS = ("HF_", "TORCH_", "CUDA_", "OMP_", "FI_", "WANDB_", "HUGGING", "TOKENIZERS_", "HOROVOD_", "TF_")
-
-BEFORE = (*OF_RANKS, "NCCL_")
+OF_RANKS = ("NCCL_", "HF_", "TORCH_", "CUDA_", "OMP_", "FI_", "WANDB_", "HUGGING", "TOKENIZERS_", "HOROVOD_", "TF_")
 # Variables that tell a session where libraries and modules are.
-OF_SESSIONS = (*BEFORE, "LD_LIBRARY_PATH", "PYTHONPATH")
+OF_SESSIONS = (*OF_RANKS, "LD_LIBRARY_PATH", "PYTHONPATH")
+# Open MPI reads its parameters from variables also: this one lists variables to pass on.
+LISTED = "OMPI_MCA_mca_base_env_list"
 
 
 @rule(
@@ -46,6 +46,7 @@ OF_SESSIONS = (*BEFORE, "LD_LIBRARY_PATH", "PYTHONPATH")
         "kubeflow/mpi-operator v0.8.2 README.md: mpirun -x",
         "openssh-portable V_9_9 session.c: do_setup_env",
         "kubeflow/mpi-operator 012dae5 pkg/controller/mpi_job_controller.go: newWorker, /usr/sbin/sshd -De",
+        "github.com/NVIDIA/nccl issue 260",
         "github.com/NVIDIA/cluster-readiness-engine pull 230, https://kasakun.xyz/posts/mpi-networking-on-kubernetes",
     ),
     needs=("MPIJob",),
@@ -64,12 +65,12 @@ def mpirun_variable_not_exported(role: Role, context: Context) -> Iterator[Probl
     exported = _exported(commands[0])
     written = " ".join((*container.command, *container.args))
     workers = [one for other in run.roles if other.name != LAUNCHER for one in other.pod.containers]
-    if exported is None or not workers:
+    if exported is None or not workers or container.setting(LISTED) is not None:
         return
     for setting in container.settings:
         if not _is_for_ranks(setting) or setting.name in exported:
             continue
-        if setting.via == "env" and setting.name in written:
+        if setting.via != "command" and setting.name in written:
             continue
         if all(worker.setting(setting.name) is None for worker in workers):
             yield Problem(
@@ -113,10 +114,9 @@ def _exported(command: Command) -> set[str] | None:
 
 
 def _is_for_ranks(setting: Setting) -> bool:
-    if setting.value is None:
-        return False
     # A variable before the command is meant for the ranks alone.
-    return setting.name.startswith(OF_RANKS if setting.via == "env" else BEFORE) and setting.via in ("env", "command")
+    known = setting.value is not None and setting.name.startswith(OF_RANKS)
+    return known and setting.via in ("env", "envFrom", "command")
 
 
 def _name_at(setting: Setting) -> Place:

@@ -42,5 +42,5 @@ def program_value_refused(container: Container) -> Iterator[Problem]:
         for fault in value_faults(start):
             image = container.at.child("image")
             is_told = fault.is_of_release and start.is_of_image
-            related = ((image, "the tag of this image tells the release"),) if is_told else ()
+            related = ((image, "the tag of this image names the release"),) if is_told else ()
             yield Problem(start.command.word_at[fault.word], fault.message, fault.help, related=related)

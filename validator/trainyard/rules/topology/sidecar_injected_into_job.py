@@ -5,9 +5,9 @@ starts with a proxy. It captures the traffic of the
 rendezvous and of ssh, sets `fsGroup`, with which ssh refuses its key, and unless it is a native sidecar, it goes on
 after the training, so that the job does not complete.
 
-The rule applies to jobs of several pods in a namespace of the files. Istio starts native sidecars by default since
-1.27. With an older release, a Job of one pod does not complete either: the rule reports it if the image of Istio's
-control plane in the files has such a version.
+The rule applies to jobs of several pods in a namespace of the files, and to a TrainJob with its runtime. Istio starts
+native sidecars by default since 1.27. With an older release, a Job of one pod does not complete either: the rule
+reports it if the image of Istio's control plane in the files has such a version.
 
 Put the label `sidecar.istio.io/inject: "false"` on the pod templates.
 """
@@ -43,6 +43,7 @@ NATIVE = (1, 27)
         "istio/istio pkg/kube/inject/inject.go: injectRequired",
         "github.com/kubeflow/mpi-operator issue 429, github.com/istio/istio issue 11045",
         "github.com/NVIDIA/nccl issue 1638",
+        "github.com/kubeflow/trainer issue 2794",
     ),
     needs=("istio-injection", NAME),
 )
@@ -51,7 +52,10 @@ def sidecar_injected_into_job(role: Role, context: Context) -> Iterator[Problem]
     run = context.run
     if run is None or run.kind in RUNTIMES or not has_all_pods(run):
         return
-    if not is_batch_job(run) and run.kind not in (*REPLICA_FIELDS, "JobSet"):
+    if not is_batch_job(run) and run.kind not in (*REPLICA_FIELDS, "JobSet", "TrainJob"):
+        return
+    # A TrainJob may add labels to the pods of its runtime.
+    if run.kind == "TrainJob" and NAME in str(run.spec):
         return
     # TP014 reports a setting in the wrong place.
     settings = (role.pod.labels, role.pod.annotations, run.labels, run.annotations)

@@ -199,7 +199,7 @@ def _integers(tree: dict[str, Any], at: Place, names: tuple[str, ...]) -> Iterat
         value = tree.get(name)
         is_text = isinstance(value, str) and not value.strip().isdecimal() and not any(one in value for one in "{$<")
         if isinstance(value, bool | float) or (is_text and value not in ("null", "")):
-            message = f"accelerate reads `{name}` as a whole number, and `{value}` is none: the start fails"
+            message = f"accelerate reads `{name}` as a whole number, but it is `{value}`: the start fails"
             yield Problem(at.child(name), message, "write a whole number")
 
 

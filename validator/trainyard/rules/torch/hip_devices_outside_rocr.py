@@ -42,7 +42,7 @@ def hip_devices_outside_rocr(container: Container) -> Iterator[Problem]:
     if count and outside and None not in numbers:
         yield Problem(
             selected.at,
-            f"{selected.name} counts the GPUs that {_LEFT} leaves, which are {count}, from 0: there is no {outside[0]}",
+            f"{selected.name} counts only the GPUs that {_LEFT} leaves ({count}), from 0: there is no GPU {outside[0]}",
             f"remove {selected.name}, or {_LEFT}",
             related=((left.at, f"{count} left"),),
         )

@@ -134,7 +134,9 @@ def _sizes(command: Command, container: Container) -> Iterator[Problem]:
         yield Problem(positions[1], message, f"write at least {length[0]}")
     experts, parallel = size_of(command, container, _EXPERTS), size_of(command, container, _EXPERT_PARALLEL)
     if experts is not None and parallel is not None and experts[0] % parallel[0]:
-        message = f"{experts[0]} experts are no multiple of the expert-parallel size {parallel[0]}: Megatron-LM stops"
+        message = (
+            f"{experts[0]} experts are not a multiple of the expert-parallel size {parallel[0]}: Megatron-LM stops"
+        )
         yield Problem(parallel[1], message, "write a size that divides the experts")
     yield from _groups(command, container)
 
@@ -144,7 +146,7 @@ def _groups(command: Command, container: Container) -> Iterator[Problem]:
         return
     groups, tensor = size_of(command, container, _GROUPS), size_of(command, container, _TENSOR)
     if groups is not None and tensor is not None and groups[0] % tensor[0] and tensor[0] % groups[0]:
-        told = f"{_GROUPS} {groups[0]} is no multiple and no divisor of the tensor parallel size {tensor[0]}"
+        told = f"{_GROUPS} {groups[0]} is neither a multiple nor a divisor of the tensor parallel size {tensor[0]}"
         yield Problem(groups[1], f"{told}: Megatron-LM stops", "write a size that divides the groups")
 
 

@@ -59,7 +59,7 @@ def megatron_layers_uneven(role: Role, context: Context) -> Iterator[Problem]:
         yield from _of_layers(command, container, layers, stages or (1, layers[1]))
     heads, tensor = size_of(command, container, _HEADS), size_of(command, container, _TENSOR)
     if heads is not None and tensor is not None and heads[0] % tensor[0]:
-        message = f"{heads[0]} attention heads are no multiple of the tensor-parallel size {tensor[0]}"
+        message = f"{heads[0]} attention heads are not a multiple of the tensor-parallel size {tensor[0]}"
         yield Problem(tensor[1], f"{message}: Megatron stops", "write a size that divides the heads")
     yield from _of_batches(command, role, container, context)
 
@@ -67,7 +67,7 @@ def megatron_layers_uneven(role: Role, context: Context) -> Iterator[Problem]:
 def _of_layers(command: Command, container: Container, layers: Found, stages: Found) -> Iterator[Problem]:
     chunk, chunks = size_of(command, container, _CHUNK), size_of(command, container, _CHUNKS)
     if layers[0] % stages[0]:
-        message = f"{layers[0]} layers are no multiple of {stages[0]} pipeline stages: Megatron stops, or drops some"
+        message = f"{layers[0]} layers are not a multiple of {stages[0]} pipeline stages: Megatron stops, or drops some"
         yield Problem(stages[1], message, "write a number of stages that divides the layers")
         return
     each = layers[0] // stages[0]
@@ -97,5 +97,5 @@ def _of_batches(command: Command, role: Role, container: Container, context: Con
     ranks = nodes[0] * processes
     data = ranks // product
     if ranks % product == 0 and batch[0] % (micro[0] * data):
-        message = f"a global batch of {batch[0]} is no multiple of {micro[0]} x {data} data-parallel ranks"
+        message = f"a global batch of {batch[0]} is not a multiple of {micro[0]} x {data} data-parallel ranks"
         yield Problem(batch[1], f"{message}: Megatron stops", f"write a multiple of {micro[0] * data}")

@@ -49,8 +49,8 @@ def nemo_ranks_uneven(container: Container) -> Iterator[Problem]:
         if product and ranks % product:
             yield Problem(
                 next(at for value, at in sizes if value != "1"),
-                f"the parallel sizes take {product} ranks together, which do not divide the {ranks} of the trainer, "
-                "so it stops",
+                f"the product of the parallel sizes, {product}, does not divide the number of ranks, {ranks}: "
+                "NeMo stops",
                 f"raise {_DEVICES}, or lower a size",
                 related=((words[_DEVICES][1], _DEVICES),),
             )

@@ -20,7 +20,7 @@ from trainyard.model.run import Role, Setting, Workload
 _OWN = {
     "VLLM_HOST_IP": ("the address of its own node", "status.podIP"),
     "SGLANG_HOST_IP": ("the address of its own node", "status.podIP"),
-    "NCCL_HOSTID": ("its own machine", "spec.nodeName"),
+    "NCCL_HOSTID": ("the name of its own machine", "spec.nodeName"),
 }
 
 
@@ -47,7 +47,7 @@ def own_address_shared(run: Workload) -> Iterator[Problem]:
             if pods > 1:
                 yield Problem(
                     setting.at,
-                    f"{pods} pods have the {name} `{setting.value}`, which is to tell {what} in each of them",
+                    f"{pods} pods have the same {name} `{setting.value}`, which must be {what} in each pod",
                     f"take it from the field `{field}` of the pod, with `valueFrom`",
                 )
 

@@ -57,7 +57,7 @@ def rendezvous_of_each_pod(role: Role, context: Context) -> Iterator[Problem]:
         # The one pod of a role may name itself, and the others name it.
         if is_other and (name == _ID or not is_own or (role.replicas or 0) > 1):
             what = "the rendezvous ID" if name == _ID else "the address" if name in _ADDRESS else "the port"
-            message = f"{what} is another one in each pod, which computes `{name}` itself: the pods never meet"
+            message = f"{what} differs between the pods, because each pod computes `{name}` itself: the pods never meet"
             yield Problem(place, message, "write one value for all pods")
 
 

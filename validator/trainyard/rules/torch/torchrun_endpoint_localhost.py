@@ -68,7 +68,8 @@ def torchrun_endpoint_localhost(role: Role, context: Context) -> Iterator[Proble
         elif (fallback := _fallback(launch, container)) is not None:
             yield Problem(
                 fallback,
-                f"if the lookup fails, the rendezvous is localhost, another one in each of the {role.replicas} pods",
+                f"if the lookup fails, the rendezvous is localhost, a different address in each of the {role.replicas} "
+                "pods",
                 "let the script end if it does not find the first pod",
             )
         elif _has_no_address(launch, container, context):

@@ -60,7 +60,7 @@ def torchrun_variable_unknown(setting: Setting, context: Context) -> Iterator[Pr
         return
     yield Problem(
         name_at(setting),
-        f"torchrun has no option of the name, so it does not read `{name}`",
+        f"torchrun has no option of this name, so it does not read `{name}`",
         f"did you mean `{meant}`?" if meant is not None else "name an option, such as `PET_NNODES`, or remove it",
         rename_variable(setting, meant) if meant is not None and container.setting(meant) is None else (),
     )

@@ -82,7 +82,7 @@ def _microbatches(script: Command) -> Iterator[Problem]:
     if size is None or batch is None or stages is None or stages[0] < 2:
         return
     if batch[0] % size[0]:
-        message = f"the batch of {batch[0]} is no multiple of the microbatch size {size[0]}: torchtitan stops"
+        message = f"the batch of {batch[0]} is not a multiple of the microbatch size {size[0]}: torchtitan stops"
         yield Problem(size[1], message, f"write a size that divides {batch[0]}")
     elif batch[0] // size[0] < stages[0] and script.option(_SCHEDULE) == "1F1B":
         count = f"{batch[0] // size[0]} microbatches are fewer than the {stages[0]} stages"

@@ -54,7 +54,7 @@ def image_tag_moves(run: Run, context: Context) -> Iterator[Problem]:
         danger = "pods of a run may train with different images" if several else "a resumed run may have another image"
         yield Problem(
             container.at.child("image"),
-            f"{danger}: `{image}` names what was pushed last",
+            f"{danger}: `{image}` names the image that was pushed last",
             "write the tag of a release, or the digest `@sha256:...`",
         )
 

@@ -50,8 +50,8 @@ def server_without_readiness(run: Workload, context: Context) -> Iterator[Proble
     if service is not None:
         yield Problem(
             container.at,
-            f"Service `{service.name}` sends requests to container `{container.name}` while it loads its model, for it "
-            "has no readiness probe",
+            f"Service `{service.name}` sends requests to container `{container.name}` while it loads its model, "
+            "because it has no readiness probe",
             "add a `readinessProbe` for its health",
             related=((service.at, "the Service"),),
         )

@@ -45,7 +45,7 @@ def volcano_plugin_arguments_invalid(resource: Resource) -> Iterator[Problem]:
         elif arguments is not None and "{{" not in str(arguments):
             yield Problem(
                 at,
-                f"the arguments of the plugin `{name}` are no list: the API server refuses the job",
+                f"the arguments of the plugin `{name}` are not a list: the API server refuses the job",
                 "write each option as an entry of a list",
             )
 

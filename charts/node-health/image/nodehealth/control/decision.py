@@ -1,4 +1,4 @@
-"""What to do with each node: a function of the nodes, the settings and the time alone."""
+"""The action for each node: a function of the nodes, the settings and the time alone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RESTORE_WINDOW = timedelta(hours=1)
 
 @dataclass(frozen=True)
 class Action:
-    """What to do with a node, and why."""
+    """The action for a node, and its reason."""
 
     kind: str
     node: Node

@@ -66,7 +66,7 @@ class Kubelet:
 
 @dataclass(frozen=True)
 class Node:
-    """What counts for a decision."""
+    """The facts about a node that count for a decision."""
 
     name: str
     version: str

@@ -32,7 +32,7 @@ CAUSES = (
         explanation="Other pods use the GPUs, a node has fewer than requested, or no device plugin offers them.",
         remedy="Compare the request with kubectl describe nodes (Allocatable, Allocated). Use fewer nodes, or a queue.",
         source="github.com/NVIDIA/k8s-device-plugin issue 585",
-        rules=("gang-not-scheduled", "site-resource-not-offered", "rdma-resource-unknown"),
+        rules=("gang-not-scheduled", "site-resource-not-offered", "rdma-resource-unknown", "rdma-resource-misspelt"),
     ),
     Cause(
         name="unschedulable-taint",
@@ -161,7 +161,8 @@ CAUSES = (
         signs=(Sign("Exceeded the PodsReady timeout"),),
         level=Level.CONSEQUENCE,
         confidence="medium",
-        explanation="Kueue waits for all pods of an admitted run; one of them stayed Pending or did not become ready.",
+        explanation="Kueue waits until an admitted run is ready. A TrainJob is ready when all its pods are, a "
+        "PyTorchJob when its Master runs. One of these pods stayed Pending or did not become ready.",
         remedy="Read the events of the pods: images, volumes, nodes. The administrator sets waitForPodsReady.timeout.",
         source="github.com/kubernetes-sigs/kueue pkg/controller/core/workload_controller.go",
     ),
