@@ -22,6 +22,7 @@ _SPECS = {"RayCluster": ("spec",), "RayJob": ("spec", "rayClusterSpec"), "RaySer
 _RELEASE = re.compile(r"(\d+)\.(\d+)")
 _PYTHON = re.compile(r":[^:]*-py3(\d+)\b")
 _IMAGE = re.compile(r"(?:^|/)rayproject/ray(?:-ml|-llm)?:(\d+\.\d+\.\d+)(?:[.-]|\Z)")
+_FORMER_IMAGE = re.compile(r"(?:^|/)rayproject/autoscaler(?:[:@]|\Z)")
 
 
 class Group(NamedTuple):
@@ -121,6 +122,17 @@ def image_version(image: str) -> str | None:
     """Returns the version of Ray in the tag of one of its own images."""
     found = _IMAGE.search(image)
     return found[1] if found else None
+
+
+def image_release(image: str) -> tuple[int, ...] | None:
+    """Returns the release of Ray in one of its own images, None if the image does not tell.
+
+    Ray 1.0 renamed `rayproject/autoscaler` to `rayproject/ray-ml` (pull request 10351).
+    """
+    if _FORMER_IMAGE.search(image):
+        return (1, 0)
+    version = image_version(image)
+    return tuple(map(int, version.split("."))) if version is not None else None
 
 
 def image_python(image: str) -> str | None:

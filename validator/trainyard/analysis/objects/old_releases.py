@@ -1,8 +1,9 @@
 """Files and folders that are for an old release of Kubernetes as a whole: copies of examples, lessons and programs.
 
 Many of their objects have API versions that are gone, and nothing in them is newer than these. One old object among
-current ones is a mistake, except in a copy that is named after a release, as `calico-3.21.2.yaml`, and in a file that
-requests GPUs by their name before Kubernetes 1.11.
+current ones is a mistake, except in a copy that is named after a release, as `calico-3.21.2.yaml`, in Go's folder of
+vendored code, and in a file that requests GPUs by their name before Kubernetes 1.11. Roles of `v1`, which OpenShift
+served before 4, belong to the objects around them.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from trainyard.facts.kubernetes.introduced_apis import INTRODUCED
 from trainyard.facts.kubernetes.removed_apis import REMOVED
 from trainyard.loaders.schemas.former_releases import is_of_former_release
 from trainyard.loaders.schemas.partial import is_unused_patch
+from trainyard.loaders.schemas.served import OPENSHIFT_ROLES
 from trainyard.model.last_index import LastIndex
 from trainyard.startup import pattern
 
@@ -31,6 +33,8 @@ _SHARE = 4
 # A copy of a release of a program is named after it, or after the version of the API.
 _RELEASE = pattern(r"(?:^|[-_.])v?\d+\.\d+(?:\.\d+)*(?=[-_.]|$)|v\d+(?:alpha|beta)\d+")
 _COPY = pattern(r"(?:^|[-_])v?\d+\.\d+\.\d+(?=[-_.]|$)")
+# The folder in which Go keeps the releases of other programs.
+_VENDORED = "vendor"
 # The name of NVIDIA's GPUs before device plugins.
 OLD_GPU = "alpha.kubernetes.io/nvidia-gpu"
 # Versions of the API before 1.0.
@@ -80,10 +84,12 @@ class FilesOfRelease:
         """True if an old release served all objects, and few of the same kinds are current."""
         current = sum(self._current[kind] for kind in self._old)
         is_possible = not self.gone or self.came < self.gone
-        is_named = _RELEASE.search(self.path.rpartition("/")[2]) is not None
+        name = self.path.rpartition("/")[2]
+        is_named = name == _VENDORED or _RELEASE.search(name) is not None
         least = 1 if is_named or self._has_old_gpus else _MANY
         # A copy of a release may have old and new objects, as long as one release of Kubernetes serves all of them.
-        are_few = current * _SHARE <= len(self.misfits) or _COPY.search(self.path.rpartition("/")[2]) is not None
+        is_copy = name == _VENDORED or _COPY.search(name) is not None
+        are_few = current * _SHARE <= len(self.misfits) or is_copy
         return len(self.misfits) >= least and is_possible and are_few
 
 
@@ -130,6 +136,8 @@ def _find(project: Project) -> dict[_Key, FilesOfRelease]:
     for resource in project.resources:
         misfit = old.get((id(resource.at.document), resource.at.path))
         if misfit is not None and misfit.fault == "unknown kind" and resource.api_version not in _FIRST:
+            if _is_role_of_openshift(resource):
+                continue
             del old[_key(misfit.at)]
             misfit = None
         for path in _paths(resource.at):
@@ -137,6 +145,11 @@ def _find(project: Project) -> dict[_Key, FilesOfRelease]:
     suited = {path for path, one in known.items() if one.are_of_one_release}
     found = {key: [path for path in _paths(one.at) if path in suited] for key, one in old.items()}
     return {key: known[paths[-1]] for key, paths in found.items() if paths}
+
+
+def _is_role_of_openshift(resource: Resource) -> bool:
+    """True for a role of `v1`: alone it is a mistake, and among old objects one of them."""
+    return resource.api_version == "v1" and resource.kind in OPENSHIFT_ROLES
 
 
 def _paths(at: Place) -> Iterator[str]:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from trainyard.document.lookup import items
 from trainyard.engine.suggestions import closest_match, format_list
 from trainyard.facts.kubernetes.removed_apis import DROPPED, KUBEFLOW_JOBS, PRELIMINARY, REMOVED
 from trainyard.loaders.schemas.partial import is_assertion
@@ -22,6 +23,9 @@ _TWINS = frozenset(("azmonitoring.coreos.com",))
 # `oc` gives these kinds of `v1` their group, and processes templates of it.
 # Source: openshift/library-go pkg/legacyapi/legacygroupification: OAPIToGroupifiedGVK.
 _LEGACY_OF_OPENSHIFT = frozenset(("BuildConfig", "DeploymentConfig", "ImageStream", "Route", "Template"))
+# It gives the objects of a template their groups, too, whatever their kind is.
+# Source: openshift/library-go pkg/template/templateprocessing/template.go: Process.
+OPENSHIFT_ROLES = frozenset(("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"))
 # `argo submit`, `argo lint` and `argo template create` read these kinds whatever their version is.
 # Source: argoproj/argo-workflows v3 workflow/common/parse.go: objectForKind.
 _OF_ARGO = frozenset(
@@ -38,9 +42,11 @@ def unserved(resource: Resource) -> Iterator[Misfit]:
     if kind == "Config" and "clusters" in resource.tree:
         # The configuration of kubectl, which no API server gets.
         return
-    if version == "v1" and kind in (_LEGACY_OF_OPENSHIFT | _OF_ARGO):
+    if version == "v1" and (kind in (_LEGACY_OF_OPENSHIFT | _OF_ARGO) or _is_in_template(resource)):
         return
     if is_assertion(resource.at.document) or (version, kind) in PRELIMINARY or _is_placeholder(version):
+        return
+    if not version and _is_of_dask(resource):
         return
     at = resource.at.child("apiVersion" if version else "kind")
     kinds = _kinds()
@@ -66,6 +72,21 @@ def unserved(resource: Resource) -> Iterator[Misfit]:
         yield Misfit("not served", at, message, told)
     else:
         yield from _misspelt(resource, known, kinds)
+
+
+def _is_in_template(resource: Resource) -> bool:
+    """True for an object of an OpenShift template that gets its group when the template is processed."""
+    return resource.kind in OPENSHIFT_ROLES and resource.at.path[:1] == ("objects",)
+
+
+def _is_of_dask(resource: Resource) -> bool:
+    """True for the pod of a worker in a file for Dask's KubeCluster, which reads it as a pod whatever its version is.
+
+    Source: dask/dask-kubernetes dask_kubernetes/common/objects.py: make_pod_from_dict.
+    """
+    containers = items(resource.tree, "spec", "containers") if resource.kind == "Pod" else []
+    words = (word for one in containers for field in ("command", "args") for word in items(one, field))
+    return any(str(word).startswith("dask-") or word == "dask" for word in words)
 
 
 def _is_placeholder(version: str) -> bool:

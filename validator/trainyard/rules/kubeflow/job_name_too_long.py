@@ -14,7 +14,8 @@ has at most 63 characters. The subdomain is the name of the JobSet unless `netwo
 
 The name can therefore have 63 characters less the role, the indexes and, for JobSet and TrainJob, the six characters
 at the end of a pod name. `generateName` takes five more. The rule skips a name with a `${VARIABLE}` that a script
-fills in, and a word such as `JOB_NAME` that a program replaces.
+fills in, a word such as `JOB_NAME` or `%ID%` that a program replaces, and a name that ends with a dash in a folder
+`dags` of Airflow, whose programs add the rest.
 
 Shorten the name, and use only lower case letters, digits and dashes.
 """
@@ -35,8 +36,8 @@ from trainyard.startup import pattern
 LIMIT = 63
 NAMED = ("TrainJob", "JobSet", "LeaderWorkerSet", *RAY_NAMES)
 LABEL = pattern(r"[a-z]([-a-z0-9]*[a-z0-9])?$")
-# A word that a program replaces, as `JOB_NAME`.
-_PLACEHOLDER = pattern(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$")
+# A word that a program replaces: `JOB_NAME` as the whole name, `%ID%` or `@ID@` in a part of it.
+_PLACEHOLDER = pattern(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$|[^%]*%\w+%|[^@]*@\w+@")
 # The suffix that the API server appends to `generateName`, and the Job controller to a pod's name.
 GENERATED = "x7k2p"
 
@@ -65,7 +66,7 @@ def job_name_too_long(run: Run) -> Iterator[Problem]:
     generated = not text(metadata_of(run), "name")
     at = run.at.child("metadata", "generateName" if generated else "name")
     name = run.name + (GENERATED if generated and run.name else "")
-    if not name or "$" in name or "{{" in name or _PLACEHOLDER.match(name):
+    if not name or "$" in name or "{{" in name or _PLACEHOLDER.match(name) or _is_completed(run, name):
         return
     if run.kind in RAY_NAMES and len(name) > RAY_NAMES[run.kind]:
         yield Problem(
@@ -79,7 +80,9 @@ def job_name_too_long(run: Run) -> Iterator[Problem]:
         yield Problem(
             at,
             f"`{name}` is not a valid {run.kind} name (DNS-1035 label)",
-            "start with a letter, and use only lower case letters, digits and dashes",
+            "write `generateName`, or end with a letter or a digit"
+            if LABEL.match(name.rstrip("-"))
+            else "start with a letter, and use only lower case letters, digits and dashes",
         )
         return
     longest = max((*_derived(run, name), _coordinator(run, name)), key=len)
@@ -92,6 +95,11 @@ def job_name_too_long(run: Run) -> Iterator[Problem]:
             f"the derived name `{longest}` has {len(longest)} characters; {what} has at most {LIMIT}",
             f"shorten the name by {-((LIMIT - len(longest)) // times)} or more{place and f',{place}'}",
         )
+
+
+def _is_completed(run: Run, name: str) -> bool:
+    """True for the beginning of a name in a file that a DAG of Airflow reads."""
+    return name.endswith("-") and "dags" in run.at.document.source.name.replace("\\", "/").split("/")[:-1]
 
 
 def _derived(run: Run, name: str) -> Iterator[str]:

@@ -55,10 +55,17 @@ def shm_default_64mi(role: Role, context: Context) -> Iterator[Problem]:
         if processes > 1 and (disabled is None or disabled.value != "1"):
             yield Problem(
                 container.at.child("volumeMounts").key(),
-                f"{processes} GPU processes share the default /dev/shm of 64 MiB: no volume is mounted there",
+                f"{_title(container, processes)} share the default /dev/shm of 64 MiB: no volume is mounted there",
                 "mount an emptyDir with `medium: Memory` and a sizeLimit at /dev/shm",
                 shared_memory.mount_edits(role.pod, container),
             )
+
+
+def _title(container: Container, processes: int) -> str:
+    """Returns the words for the processes; their number is not known without a launcher."""
+    if any(starts_launcher(command.words) for command in container.commands):
+        return f"{processes} GPU processes"
+    return f"the processes of {processes} GPUs"
 
 
 def _is_test_of_nccl(container: Container) -> bool:

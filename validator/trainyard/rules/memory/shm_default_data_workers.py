@@ -4,7 +4,8 @@ Each worker of PyTorch's DataLoader passes its batches to the training process t
 there, container runtimes mount 64 MiB. Four workers with two batches of 32 images ready need about 150 MiB. The
 program then stops with "DataLoader worker is killed by signal: Bus error", often in the middle of an epoch.
 
-The rule looks for `--workers` or `--num-workers` of at least two in the command of a container with one GPU.
+The rule looks for `--num-workers` of at least two in the command of a container with one GPU, and for `--workers` of a
+program that trains by its name or its options, since other programs have such an option, too.
 `shm-default-64mi` reports containers with several.
 
 Mount an `emptyDir` with `medium: Memory` and a `sizeLimit` below the memory limit at `/dev/shm`.
@@ -18,9 +19,13 @@ from trainyard.analysis.jobs.kubeflow import has_all_pods
 from trainyard.analysis.resources import shared_memory
 from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Container, Pod
+from trainyard.model.run import Command, Container, Pod
+from trainyard.startup import pattern
 
-_OPTIONS = ("--workers", "--num-workers", "--dataloader-num-workers", "--data-workers", "--loader-workers")
+_OPTIONS = ("--num-workers", "--dataloader-num-workers", "--data-workers", "--loader-workers")
+_ANY = "--workers"
+_OF_TRAINING = ("--batch-size", "--epochs", "--lr", "--learning-rate")
+_TRAINING = pattern(r"(?i)train|tune|\bfit\b|\bmain\b")
 
 
 @rule(
@@ -56,9 +61,18 @@ def shm_default_data_workers(pod: Pod, context: Context) -> Iterator[Problem]:
 
 def _workers(container: Container) -> int:
     """Returns the number of workers for which the command asks a Python program, 0 if it does not say."""
-    found = [
-        decimal(command.option(*_OPTIONS) or "") or 0
-        for command in container.commands
-        if any(word.endswith(".py") or word.rsplit("/", 1)[-1].startswith("python") for word in command.words)
-    ]
-    return max(found, default=0)
+    return max(map(_of_command, container.commands), default=0)
+
+
+def _of_command(command: Command) -> int:
+    if not any(word.endswith(".py") or word.rsplit("/", 1)[-1].startswith("python") for word in command.words):
+        return 0
+    options = (*_OPTIONS, _ANY) if _trains(command) else _OPTIONS
+    return decimal(command.option(*options) or "") or 0
+
+
+def _trains(command: Command) -> bool:
+    """True for a program that trains by the name of its script or module, or by its options."""
+    return command.has(*_OF_TRAINING) or any(
+        _TRAINING.search(word.rsplit("/", 1)[-1]) for word in command.words if not word.startswith("-")
+    )

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.jobs.ray import groups_of
+from trainyard.analysis.jobs.ray import groups_of, image_release
 from trainyard.analysis.jobs.ray_ports import taken_twice
-from trainyard.document.lookup import mapping
+from trainyard.document.lookup import mapping, text
 from trainyard.engine.rule import Problem, rule
 from trainyard.engine.suggestions import closest_match
 from trainyard.facts.programs.ray_options import INTEGERS, MISNAMED, OTHERS
@@ -53,6 +53,7 @@ def ray_start_param_refused(resource: Resource) -> Iterator[Problem]:
             if name in INTEGERS and is_told and not written.removeprefix("-").isdecimal():
                 message = f"{key} is `{written}`, and `ray start` takes a whole number: the pod ends"
                 yield Problem(at, message, "write a number, or leave the option out")
-        for key, part in taken_twice({str(key).replace("_", "-"): str(value) for key, value in group.start.items()}):
+        options = {str(key).replace("_", "-"): str(value) for key, value in group.start.items()}
+        for key, part in taken_twice(options, image_release(text(group.container, "image"))):
             at = group.at.child("rayStartParams", key)
             yield Problem(at, f"{key} {part}: `ray start` refuses it and the pod ends", "write a port of its own")

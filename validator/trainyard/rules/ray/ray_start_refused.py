@@ -1,10 +1,10 @@
 """`ray start` refuses its options or ends at once, so the node never joins the cluster.
 
 An unknown option, a word in place of a number, resources that are no JSON and a port that two parts of the node would
-have end the command with an error. The workers have the ports from 10002 to 19999 by default. A node
-other than the head needs `--address`, or the variable `RAY_ADDRESS`, and takes no `--port`. Without `--block`, the
-command starts Ray in the background and returns: as the only command of a container it ends the container, and Ray with
-it.
+have end the command with an error. The workers have the ports from 10002 to 19999 by default, and to 10999 before
+Ray 1.9. A node other than the head needs `--address`, or the variable `RAY_ADDRESS`, and takes no `--port`. Without
+`--block`, the command starts Ray in the background and returns: as the only command of a container it ends the
+container, and Ray with it.
 
 Unknown options are reported only if they resemble one of `ray start`, or if Ray 1.0 removed them. The options belong
 behind `start`: `ray --head` ends with "No such option". Values with a variable are not known. KubeRay
@@ -19,6 +19,7 @@ import json
 import re
 from collections.abc import Iterator
 
+from trainyard.analysis.jobs.ray import image_release
 from trainyard.analysis.jobs.ray_ports import PORTS, taken_twice
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match
@@ -54,7 +55,7 @@ def ray_start_refused(command: Command, context: Context) -> Iterator[Problem]:
     if command.words[1:2] != ("start",):
         return
     yield from _of_words(command)
-    yield from _of_ports(command)
+    yield from _of_ports(command, image_release(container.image or ""))
     if context.run is not None and context.run.kind.startswith("Ray"):
         return
     is_open = any(word.startswith(("$", '"$')) or "{{" in word for word in command.words)
@@ -102,9 +103,9 @@ def _of_words(command: Command) -> Iterator[Problem]:
             yield Problem(command.word_at[index], message, """write it like `--resources='{"accelerator": 1}'`""")
 
 
-def _of_ports(command: Command) -> Iterator[Problem]:
+def _of_ports(command: Command, release: tuple[int, ...] | None) -> Iterator[Problem]:
     found = {name: command.option_at(f"--{name}") for name in PORTS}
-    for name, part in taken_twice({name: told[0] for name, told in found.items() if told is not None}):
+    for name, part in taken_twice({name: told[0] for name, told in found.items() if told is not None}, release):
         told = found[name]
         if told is not None:
             yield Problem(told[1], f"--{name} {part}: `ray start` refuses it", "write a port of its own")

@@ -62,10 +62,10 @@ def host_network_without_dns_policy(pod: Pod, context: Context) -> Iterator[Prob
     if policy not in (None, "ClusterFirst", "Default") or (policy is None and is_volcano(run)):
         return
     at = pod.at.child("dnsPolicy")
-    wanted = "ClusterFirstWithHostNet"
+    wanted, title = "ClusterFirstWithHostNet", role.name or run.kind
     yield Problem(
         pod.at.child("hostNetwork") if policy is None else at,
-        f"pods of {role.name} use the host network and the node's DNS, which cannot resolve pods and services",
+        f"pods of {title} use the host network and the node's DNS, which cannot resolve pods and services",
         f"write `dnsPolicy: {wanted}`",
         (SetValue(at, wanted) if "dnsPolicy" in pod.tree else Add(pod.at, "dnsPolicy", wanted),),
     )

@@ -83,8 +83,8 @@ def _of_pod(run: Run, role: Role, limit: Any, range_at: Place) -> Iterator[Probl
         if most is not None and own is not None and own > most:
             yield Problem(
                 place_of(run, role, name),
-                f"a pod of {role.name} has {written(own, name)} {name}, but the LimitRange of the namespace allows "
-                f"at most {written(most, name)}",
+                f"a pod of {role.name or run.kind} has {written(own, name)} {name}, but the LimitRange of the "
+                f"namespace allows at most {written(most, name)}",
                 "change it, or the LimitRange",
                 related=((range_at.child("max", name), "the LimitRange"),),
             )

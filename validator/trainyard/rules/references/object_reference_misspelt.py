@@ -8,7 +8,8 @@ The rule looks at bindings, autoscalers, node pools, routes, webhooks, volumes, 
 queues and flavors of Kueue, runtimes, workers of Slurm, workflows, monitors, sources of Flux, and device classes. It
 applies if the names differ in a few characters, the defined object is in the same file or folder, and nothing else
 refers to it in this way. A name may also lack words or a number of the other one, if the file defines a single object
-of this kind: an autoscaler of `inference` beside the Deployment `inference-web`. Names that an operator may use for
+of this kind: an autoscaler of `inference` beside the Deployment `inference-web`. A Service such as `inference-metrics`
+stands beside the one that clients ask, so it is no misspelling. Names that an operator may use for
 what it creates are left out, and so are the roles of Kubernetes and those that are added to another role. Pods are the
 subject of another rule.
 
@@ -35,6 +36,8 @@ from trainyard.model.run import Project
 # A higher ratio than that of suggestions: `data-a` and `data-b` are two objects.
 RATIO = 0.85
 _ROLE = "ClusterRole"
+# Words of a Service beside the one of its program.
+_OF_SECOND_SERVICE = frozenset(("metrics", "exporter", "monitoring", "headless"))
 # Kinds of objects that users define themselves, beside what refers to them. A Secret or a Gateway is often elsewhere.
 _OF_USERS = (
     *("Service", "Deployment", "StatefulSet", "ServiceAccount", "Role", _ROLE, "PersistentVolume"),
@@ -94,6 +97,8 @@ def _only_one(one: ObjectReference, unused: list[str], project: Project) -> Know
     if known is None or known.name not in unused or may_be_made(project, one):
         return None
     if known.namespace and one.namespace and known.namespace != one.namespace:
+        return None
+    if one.kind == "Service" and _OF_SECOND_SERVICE & (set(known.name.split("-")) - set(one.name.split("-"))):
         return None
     return known if _has_words(one.name, known.name) else None
 

@@ -6,8 +6,9 @@ and releases of other programs look like this. Since they are no slip, one findi
 
 That holds for five or more such objects, if one release of Kubernetes served all objects of the file or folder, and if
 objects of the same kinds with current versions are rare. One object is enough in a file or folder that is named after
-a release, such as `calico-3.21.2.yaml`, and in a file that requests GPUs as `alpha.kubernetes.io/nvidia-gpu`. A single
-old version among current ones is reported by itself.
+a release, such as `calico-3.21.2.yaml`, in the folder `vendor` of Go, and in a file that requests GPUs as
+`alpha.kubernetes.io/nvidia-gpu`. A single old version among current ones is reported by itself. Roles of `v1`, which
+OpenShift served before 4, count among such objects.
 
 Convert the objects, leave the folder out with `exclude`, or set the target `kubernetes` to the release of the cluster.
 """

@@ -3,7 +3,8 @@
 `env` of the manifest is what a user changes, and `export NAME=value` in the script wins over it: the value in the
 manifest never has an effect.
 
-The rule leaves out scripts that read the variable too, as in `export NAME=${NAME:-value}`.
+The rule leaves out scripts that read the variable too, as in `export NAME=${NAME:-value}`, and lists that keep the
+value as one of their parts.
 
 Write the value in one place, or `export NAME="${NAME:-default}"` in the script.
 """
@@ -36,13 +37,21 @@ def variable_overwritten_by_script(container: Container) -> Iterator[Problem]:
             last[setting.name] = setting
         elif setting.via == "script" and setting.name in last:
             before = last.pop(setting.name)
-            if before.value != setting.value and not _is_read(setting.name, container):
+            if not _is_kept(before.value, setting.value) and not _is_read(setting.name, container):
                 yield Problem(
                     before.at,
                     f"the script sets {setting.name} to `{setting.value}`: `{before.value}` has no effect",
                     f'write `export {setting.name}="${{{setting.name}:-...}}"` in the script, or remove one of the two',
                     related=((setting.at, "the script"),),
                 )
+
+
+def _is_kept(value: str | None, replacement: str | None) -> bool:
+    """True if the script writes the same value, or a list with it; a number in a list is another choice."""
+    if value == replacement or not value or not replacement:
+        return value == replacement
+    parts = rf"(?:^|[,;:\s]){re.escape(value)}(?:$|[,;:\s])"
+    return not value.isdigit() and re.search(parts, replacement) is not None
 
 
 def _is_read(name: str, container: Container) -> bool:
