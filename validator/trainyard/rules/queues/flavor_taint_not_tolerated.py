@@ -1,12 +1,13 @@
 """The pods tolerate no taint set of the flavors of their queue, so Kueue never admits the job.
 
-Kueue gives a flavor only to pods that tolerate each of its `nodeTaints` with the effect NoSchedule or NoExecute. It reads
-the `tolerations` of the pod template and those of the flavor. If a taint of every flavor is left, the job stays
+Kueue gives a flavor only to pods that tolerate each of its `nodeTaints` with the effect NoSchedule or NoExecute. It
+reads the `tolerations` of the pod template and those of the flavor. If a taint of every flavor is left, the job stays
 suspended, and its Workload says `untolerated taint ... in flavor ...`. Admission plugins that add a toleration to pods
 come too late: Kueue reads the template of the job.
 
-The rule follows the label `kueue.x-k8s.io/queue-name` to the ClusterQueue, and applies if all ResourceFlavors of a group
-are in the files. It leaves out pods with a RuntimeClass and TrainJobs that change their pods, which may add tolerations.
+The rule follows the label `kueue.x-k8s.io/queue-name` to the ClusterQueue, and applies if all ResourceFlavors of a
+group are in the files. It leaves out pods with a RuntimeClass and TrainJobs that change their pods, which may add
+tolerations.
 
 Tolerate the taint in the pod template. Write the toleration into the flavor if every workload may use its nodes.
 """

@@ -4,9 +4,9 @@ A pod has the name `<hostname>.<subdomain>`. For an Indexed Job it is `<job>-<in
 template, for a JobSet `<jobset>-<replicatedJob>-<job>-<pod>` under `network.subdomain` or the JobSet's own name. A name
 with another index, subdomain or namespace does not resolve. The pods of a Job that is not Indexed have random names. A
 name of a Kubeflow job (`<job>-master-0`, `<job>-worker-0`) leads to a pod of that job only: after the job is renamed or
-copied, the old name remains. A pod of a Volcano Job is `<job>-<task>-<index>.<job>`, with the plugin `svc`: no other one
-creates the Service, except those for frameworks, which bring it. `enableDNSHostnames: false` takes the pods of a JobSet
-their names.
+copied, the old name remains. A pod of a Volcano Job is `<job>-<task>-<index>.<job>`, with the plugin `svc`: no other
+one creates the Service, except those for frameworks, which bring it. `enableDNSHostnames: false` takes the pods of a
+JobSet their names.
 
 A JobSet or a Volcano Job that is renamed or copied leaves such names behind, too, and so does one of its parts.
 

@@ -1,12 +1,12 @@
 """The pods name a Service that the files do not have, and their headless Service has another name.
 
-A pod of a StatefulSet has the name `<set>-<number>.<serviceName>` only under the Service that `serviceName` names. A pod
-of an Indexed Job, or one with a `hostname`, has its name under the Service that is called like its `subdomain`. Under
-another headless Service that selects the same pods, the name does not resolve: the ranks wait for their master
+A pod of a StatefulSet has the name `<set>-<number>.<serviceName>` only under the Service that `serviceName` names. A
+pod of an Indexed Job, or one with a `hostname`, has its name under the Service that is called like its `subdomain`.
+Under another headless Service that selects the same pods, the name does not resolve: the ranks wait for their master
 until the timeout of the rendezvous.
 
-The rule applies if the file has exactly one headless Service that selects the pods, and no file defines the Service that
-they name.
+The rule applies if the file has exactly one headless Service that selects the pods, and no file defines the Service
+that they name.
 
 Write the name of the headless Service into `serviceName`, or give it the name of the `subdomain`.
 """
