@@ -72,6 +72,10 @@ def _hosts(run: Run) -> Iterator[tuple[str, int, str]]:
         count = integer(run.spec, "completions") or integer(run.spec, "parallelism")
         if count:
             yield f"{run.name}-", count, "pod"
+    elif run.kind == "StatefulSet":
+        count, start = integer(run.spec, "replicas"), integer(run.spec, "ordinals", "start") or 0
+        if count:
+            yield f"{run.name}-", start + count, "pod"
     elif run.kind == "JobSet":
         for job in items(run.spec, "replicatedJobs"):
             inner = mapping(job, "template", "spec")

@@ -1,12 +1,12 @@
 """The address of the rendezvous names no pod of the job, so every process waits for it until its timeout.
 
 A pod has the name `<hostname>.<subdomain>`. For an Indexed Job it is `<job>-<index>` under the `subdomain` of its
-template, for a JobSet `<jobset>-<replicatedJob>-<job>-<pod>` under `network.subdomain` or the JobSet's own name. A name
-with another index, subdomain or namespace does not resolve. The pods of a Job that is not Indexed have random names. A
-name of a Kubeflow job (`<job>-master-0`, `<job>-worker-0`) leads to a pod of that job only: after the job is renamed or
-copied, the old name remains. A pod of a Volcano Job is `<job>-<task>-<index>.<job>`, with the plugin `svc`: no other
-one creates the Service, except those for frameworks, which bring it. `enableDNSHostnames: false` takes the pods of a
-JobSet their names.
+template, for a StatefulSet `<set>-<index>` under its `serviceName`, for a JobSet `<jobset>-<replicatedJob>-<job>-<pod>`
+under `network.subdomain` or the JobSet's own name. A name with another index, subdomain or namespace does not resolve.
+The pods of a Job that is not Indexed have random names. A name of a Kubeflow job (`<job>-master-0`, `<job>-worker-0`)
+leads to a pod of that job only: after the job is renamed or copied, the old name remains. A pod of a Volcano Job is
+`<job>-<task>-<index>.<job>`, with the plugin `svc`: no other one creates the Service, except those for frameworks,
+which bring it. `enableDNSHostnames: false` takes the pods of a JobSet their names.
 
 A JobSet or a Volcano Job that is renamed or copied leaves such names behind, too, and so does one of its parts.
 
@@ -107,7 +107,7 @@ def _fault(run: Run, role: Role, host: str, rest: str, project: Project) -> tupl
         return renamed
     if is_volcano(run):
         return _without_service(run, host, rest, project)
-    if run.kind not in ("Job", "JobSet") or not host.startswith(f"{run.name}-"):
+    if run.kind not in ("Job", "JobSet", "StatefulSet") or not host.startswith(f"{run.name}-"):
         return None
     below = subdomain(run, role)
     found = _unnamed(run, role, host, below)
@@ -119,6 +119,9 @@ def _fault(run: Run, role: Role, host: str, rest: str, project: Project) -> tupl
     if wrong is not None:
         return wrong[0], "use the first pod"
     service, _, namespace = rest.partition(".")
+    # A Service of its own may lead to one pod.
+    if is_known(project, "Service", host) or namespace.partition(".")[0] == "svc":
+        return None
     if below and service and service != below:
         return f"the subdomain of the pods is `{below}`", f"write `{host}.{below}`"
     namespace = namespace.partition(".")[0]
