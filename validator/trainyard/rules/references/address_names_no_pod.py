@@ -116,8 +116,11 @@ def _fault(run: Run, role: Role, host: str, rest: str, project: Project) -> tupl
     if run.kind == "Job" and "hostname" in role.pod.tree:
         return None
     wrong = host_count(run, host)
-    if wrong is not None:
-        return wrong[0], "use the first pod"
+    return (wrong[0], "use the first pod") if wrong is not None else _in_other_domain(run, host, below, rest, project)
+
+
+def _in_other_domain(run: Run, host: str, below: str, rest: str, project: Project) -> tuple[str, str] | None:
+    """Returns the fault of the name of a pod with another subdomain or namespace."""
     service, _, namespace = rest.partition(".")
     # A Service of its own may lead to one pod.
     if is_known(project, "Service", host) or namespace.partition(".")[0] == "svc":
