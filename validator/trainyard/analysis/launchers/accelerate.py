@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.launchers.torchrun import torchrun_commands
 from trainyard.facts.programs.launchers import launcher_in
 from trainyard.model.run import Command, Container
 
@@ -54,11 +53,3 @@ def _end(words: tuple[str, ...], start: int) -> int:
         if words[index].endswith(".py") or words[index] in ("-m", "--module"):
             return index
     return len(words)
-
-
-def node_launches(container: Container) -> Iterator[tuple[Command, str, str]]:
-    """Yields the starts of torchrun and Accelerate, with their options for the rank and the number of nodes."""
-    for launch in torchrun_commands(container):
-        yield launch, "--node-rank", "--nnodes"
-    for launch in accelerate_commands(container):
-        yield launch, "--machine-rank", "--num-machines"

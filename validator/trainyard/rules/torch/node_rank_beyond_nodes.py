@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.launchers.accelerate import node_launches
+from trainyard.analysis.launchers.node_launches import node_launches
 from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Problem, rule
 from trainyard.model.run import Container

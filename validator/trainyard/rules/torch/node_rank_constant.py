@@ -19,8 +19,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from trainyard.analysis.launchers.accelerate import accelerate_commands, node_launches
+from trainyard.analysis.launchers.accelerate import accelerate_commands
 from trainyard.analysis.launchers.accelerate_config import accelerate_configs
+from trainyard.analysis.launchers.node_launches import node_launches
 from trainyard.analysis.launchers.torchrun import operator_variables
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainyard.analysis.jobs.pod_names import job_counts
-from trainyard.analysis.launchers.accelerate import node_launches
+from trainyard.analysis.launchers.node_launches import node_launches
 from trainyard.document.lookup import decimal, items, text
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.model.run import Container, Role
