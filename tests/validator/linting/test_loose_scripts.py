@@ -115,3 +115,18 @@ def test_visible_devices_count_for_the_launcher_below_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, expected: list[str]
 ) -> None:
     assert lint(tmp_path, monkeypatch, "run.sh", run_sh=text)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("srun --label torchrun --nproc-per-nodes=8 train.py\n", ["run.sh:1 SC015"]),
+        ("srun accelerate launch --num_procs 8 --mixed-precision bf16 train.py\n", ["run.sh:1 SC015"]),
+        ("srun -N 2 torchrun --nproc-per-node=8 train.py --epochs 3\n", []),
+        ("export NCCL_DEBUG=WARN\nsrun --mpi=pmix python train.py --nproc 3\n", []),
+    ],
+)
+def test_options_of_a_launcher_behind_srun_are_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, expected: list[str]
+) -> None:
+    assert lint(tmp_path, monkeypatch, "run.sh", run_sh=text)[0] == expected
