@@ -47,7 +47,7 @@ def torchrun_more_processes_than_visible(container: Container, context: Context)
     if role is None or run is None or role.container is None or role.container.at != container.at:
         return
     yield from _of_workers(container, run)
-    if not role.trains and not _is_script(run):
+    if not (role.trains and run.is_job) and not _is_script(run):
         return
     for started, name, at in _launched(container, run):
         setting = _of_line(container, at) if _is_script(run) else container.setting(VARIABLE)
