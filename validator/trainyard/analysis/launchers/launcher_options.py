@@ -26,6 +26,11 @@ class Start(NamedTuple):
         """Returns the place of a word."""
         return self.command.word_at[index]
 
+    @property
+    def name(self) -> str:
+        """The program that the user knows as the launcher; srun only starts it."""
+        return self.launcher.name if self.command.program == SRUN else self.command.program
+
     def has(self, *names: str) -> bool:
         """True if one of these is among the launcher's own options."""
         return any(_plain(word) in names for word, _ in self.options)
