@@ -97,3 +97,36 @@ def test_a_script_of_a_config_map_that_sbatch_does_not_start_is_left_alone(
     text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  run.sh: |\n    "
     text += "#!/bin/bash\n    export NCCL_DEBUG=LOUD\n    torchrun train.py\n"
     assert lint(tmp_path, monkeypatch, "a.yaml", a_yaml=text)[0] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("export CUDA_VISIBLE_DEVICES=0,1\ntorchrun --standalone --nproc-per-node=8 train.py\n", ["run.sh:1 TD015"]),
+        ("CUDA_VISIBLE_DEVICES=0 torchrun --nproc-per-node=4 train.py\n", ["run.sh:1 TD015"]),
+        ("CUDA_VISIBLE_DEVICES=0 python eval.py\ntorchrun --nproc-per-node=4 train.py\n", []),
+        ("torchrun --nproc-per-node=4 train.py\nexport CUDA_VISIBLE_DEVICES=0\npython eval.py\n", []),
+        ("if $DEBUG; then\n  export CUDA_VISIBLE_DEVICES=0\nfi\ntorchrun --nproc-per-node=4 train.py\n", []),
+        ("export CUDA_VISIBLE_DEVICES=0\nunset CUDA_VISIBLE_DEVICES\ntorchrun --nproc-per-node=4 a.py\n", []),
+        ("export CUDA_VISIBLE_DEVICES=$1\ntorchrun --nproc-per-node=4 train.py\n", []),
+    ],
+)
+def test_visible_devices_count_for_the_launcher_below_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, expected: list[str]
+) -> None:
+    assert lint(tmp_path, monkeypatch, "run.sh", run_sh=text)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("srun --label torchrun --nproc-per-nodes=8 train.py\n", ["run.sh:1 SC015"]),
+        ("srun accelerate launch --num_procs 8 --mixed-precision bf16 train.py\n", ["run.sh:1 SC015"]),
+        ("srun -N 2 torchrun --nproc-per-node=8 train.py --epochs 3\n", []),
+        ("export NCCL_DEBUG=WARN\nsrun --mpi=pmix python train.py --nproc 3\n", []),
+    ],
+)
+def test_options_of_a_launcher_behind_srun_are_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, expected: list[str]
+) -> None:
+    assert lint(tmp_path, monkeypatch, "run.sh", run_sh=text)[0] == expected

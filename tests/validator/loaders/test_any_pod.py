@@ -255,6 +255,7 @@ OF_JOBS = {
     "tolerates-cordoned-node",
     "torchrun-etcd-without-id",
     "torchrun-static-rank-override",
+    "torchrun-more-processes-than-visible",
 }
 
 

@@ -27,8 +27,8 @@ RULES = frozenset((
     "NC026", "NC027", "NC028", "NC038", "NC039", "NC044", "NC050", "RD011", "RY026", "RY044", "SC003", "SC007", "SC008",
     "SC015", "SC016", "SC018", "SC019", "SC020", "SC021", "SC022", "SC024", "SC031", "SC032", "SC036", "SC041", "SL001",
     "SL002", "SL003", "SL004", "SL005", "SL006", "SL007", "SL008", "SL009", "SL021", "SL022", "SL024", "SL025", "TD002",
-    "TD003", "TD014", "TD021", "TD024", "TD033", "TD034", "TD035", "TD039", "TD040", "TD041", "TD043", "TD046", "TD061",
-    "TD071", "TD072", "TD079",
+    "TD003", "TD014", "TD015", "TD021", "TD024", "TD033", "TD034", "TD035", "TD039", "TD040", "TD041", "TD043", "TD046",
+    "TD061", "TD071", "TD072", "TD079",
 ))  # fmt: skip
 _LAUNCH = re.compile(
     r"\b(?:torchrun|torch\.distributed\.(?:run|launch)|deepspeed|accelerate[ \t]+launch|mpirun|mpiexec|horovodrun"

@@ -72,6 +72,10 @@ def _hosts(run: Run) -> Iterator[tuple[str, int, str]]:
         count = integer(run.spec, "completions") or integer(run.spec, "parallelism")
         if count:
             yield f"{run.name}-", count, "pod"
+    elif run.kind == "StatefulSet":
+        count, start = integer(run.spec, "replicas"), integer(run.spec, "ordinals", "start") or 0
+        if count:
+            yield f"{run.name}-", start + count, "pod"
     elif run.kind == "JobSet":
         for job in items(run.spec, "replicatedJobs"):
             inner = mapping(job, "template", "spec")
@@ -90,3 +94,13 @@ def subdomain(run: Run, role: Role) -> str:
     if run.kind == "StatefulSet":
         return text(run.spec, "serviceName")
     return text(role.pod.tree, "subdomain")
+
+
+def job_counts(run: Run | None, role: Role) -> tuple[int, int]:
+    """Returns the number of Jobs of a role of a JobSet, and of the pods of each; 0 for another kind of run."""
+    for job in items(run.spec, "replicatedJobs") if run is not None and run.kind == "JobSet" else ():
+        if text(job, "name") == role.name:
+            inner = mapping(job, "template", "spec")
+            jobs = 1 if mapping(job).get("replicas") is None else integer(job, "replicas") or 0
+            return jobs, integer(inner, "completions") or integer(inner, "parallelism") or 1
+    return 0, 0

@@ -105,9 +105,15 @@ def _most(resource: Any, *, borrows: bool) -> float | None:
 
 def flavor_labels(flavor: Flavor, project: Project) -> dict[str, Any] | None:
     """Returns the node labels of a flavor; None if the files do not define it."""
+    spec = flavor_spec(flavor, project)
+    return mapping(spec, "nodeLabels") if spec is not None else None
+
+
+def flavor_spec(flavor: Flavor, project: Project) -> dict[str, Any] | None:
+    """Returns the spec of a flavor; None if the files do not define it."""
     found = everywhere(project, "ResourceFlavor", flavor.name)
     known = _only(nearest(((one, one.at) for one in found), flavor.at))
-    return mapping(known.tree, "spec", "nodeLabels") if known is not None else None
+    return mapping(known.tree, "spec") if known is not None else None
 
 
 def flavors_of(queue: Resource) -> Iterator[tuple[str, Place]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trainyard.document.document import Place
-from trainyard.facts.programs.launchers import Launcher, launcher_in
+from trainyard.facts.programs.launchers import SRUN, Launcher, launcher_in
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Command, Container
 from trainyard.startup import NamedTuple
@@ -26,6 +26,11 @@ class Start(NamedTuple):
         """Returns the place of a word."""
         return self.command.word_at[index]
 
+    @property
+    def name(self) -> str:
+        """The program that the user knows as the launcher; srun only starts it."""
+        return self.launcher.name if self.command.program == SRUN else self.command.program
+
     def has(self, *names: str) -> bool:
         """True if one of these is among the launcher's own options."""
         return any(_plain(word) in names for word, _ in self.options)
@@ -45,13 +50,17 @@ _starts = LastIndex(_find_starts)
 
 
 def _start(command: Command) -> Start | None:
-    found = launcher_in(command.words)
+    found, begin = launcher_in(command.words), 0
+    if found is not None and found.launcher.name == SRUN:
+        # srun starts another launcher on each node.
+        begin = found.after
+        found = launcher_in(command.words[begin:])
     if found is None or not found.launcher.valued:
         return None
     # `python train.py -m torch...` starts no launcher.
-    if any(_is_script(word) for word in command.words[: min(2, found.after)]):
+    if any(_is_script(word) for word in command.words[begin : begin + min(2, found.after)]):
         return None
-    return _read(command, found.launcher, found.after)
+    return _read(command, found.launcher, begin + found.after)
 
 
 def is_option(word: str, launcher: Launcher) -> bool:

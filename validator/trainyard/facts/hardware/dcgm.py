@@ -2,9 +2,17 @@
 
 Source: NVIDIA/dcgm-exporter etc/dcp-metrics-included.csv and default-counters.csv at v4.8 (snapshot of 2026-05-12),
 which NVIDIA/gpu-operator v26.7.0 names in assets/state-dcgm-exporter/0800_daemonset.yaml.
+
+`dcgm_fields.csv` has the fields of DCGM 3.3.9 to 4.6.1 behind `DCGM_FI_`, also those with a former name: pkg/dcgm of
+NVIDIA/go-dcgm, dcgm_fields.h and const_fields.go of all tags and of b7fa3154.
 """
 
 from __future__ import annotations
+
+import functools
+import os
+
+_PREFIX = "DCGM_FI_"
 
 SERVED = frozenset(
     (
@@ -19,3 +27,10 @@ SERVED = frozenset(
         "DCGM_FI_PROF_PCIE_RX_BYTES",
     )
 )  # fmt: skip
+
+
+@functools.cache
+def dcgm_fields() -> frozenset[str]:
+    """Returns the names of all fields of DCGM, which dcgm-exporter serves as metrics."""
+    with open(os.path.join(os.path.dirname(__file__), "dcgm_fields.csv"), encoding="utf-8") as lines:
+        return frozenset(_PREFIX + line.rstrip("\n") for line in lines)

@@ -35,6 +35,7 @@ _TERMS = frozenset(
 )
 # Reports end at fewer findings of a rule in a file, and each takes time to describe.
 _MOST = 1_000
+_ONE_OF = "takes one of"
 
 
 def misfits(resources: Iterable[Resource], runs: Sequence[Run]) -> list[Misfit]:
@@ -44,6 +45,7 @@ def misfits(resources: Iterable[Resource], runs: Sequence[Run]) -> list[Misfit]:
     """
     found: list[Misfit] = []
     unknown: dict[Place, Resource] = {}
+    custom: set[Place] = set()
     for resource in resources:
         if len(found) > _MOST:
             break
@@ -56,6 +58,8 @@ def misfits(resources: Iterable[Resource], runs: Sequence[Run]) -> list[Misfit]:
                 found += islice(faults(table, root, resource), _MOST)
             if not table.has_pods and not _is_stored(resource):
                 unknown[resource.at] = resource
+            elif table is not table_of(BUILT_IN):
+                custom.add(resource.at)
         elif not resource.is_too_large and not _is_stored(resource):
             unknown[resource.at] = resource
             from trainyard.loaders.schemas.served import unserved
@@ -66,6 +70,7 @@ def misfits(resources: Iterable[Resource], runs: Sequence[Run]) -> list[Misfit]:
         if run.at in unknown and (not run.is_job or run.api_version.startswith(_WITH_PODS)) and len(found) <= _MOST:
             found += islice(_pods(run), _MOST)
     found += islice(_placement(unknown.values(), runs), _MOST)
+    found += _words_of_pods([run for run in runs if run.at in custom], {one.at for one in found})
     return found
 
 
@@ -73,6 +78,17 @@ def _is_stored(resource: Resource) -> bool:
     """True if the object comes from a cluster: its API server knows the kind, and has dropped unknown fields."""
     metadata = resource.tree.get("metadata")
     return isinstance(metadata, dict) and "uid" in metadata
+
+
+def _words_of_pods(runs: Sequence[Run], known: Set[Place]) -> Iterable[Misfit]:
+    """Yields words in pods of custom kinds that Kubernetes does not take: their schemas leave the words open."""
+    for run in runs:
+        # The pods of a TrainJob are those of its runtime, with the places there.
+        for one in islice(_pods(run), _MOST) if run.kind != "TrainJob" else ():
+            # Operators replace the restart policy of a template.
+            is_word = one.fault == "wrong value" and _ONE_OF in one.message and one.at.path[-1:] != ("restartPolicy",)
+            if is_word and one.at not in known:
+                yield one._replace(message=one.message.replace("refuses the object", "refuses the pods"))
 
 
 def _pods(run: Run) -> Iterable[Misfit]:

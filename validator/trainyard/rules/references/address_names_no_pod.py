@@ -1,10 +1,12 @@
 """The address of the rendezvous names no pod of the job, so every process waits for it until its timeout.
 
 A pod has the name `<hostname>.<subdomain>`. For an Indexed Job it is `<job>-<index>` under the `subdomain` of its
-template, for a JobSet `<jobset>-<replicatedJob>-<job>-<pod>` under `network.subdomain` or the JobSet's own name. A name
-with another index, subdomain or namespace does not resolve. The pods of a Job that is not Indexed have random names. A
-name of a Kubeflow job (`<job>-master-0`, `<job>-worker-0`) leads to a pod of that job only: after the job is renamed or
-copied, the old name remains. A pod of a Volcano Job is `<job>-<task>-<index>.<job>`, with the plugin `svc`.
+template, for a StatefulSet `<set>-<index>` under its `serviceName`, for a JobSet `<jobset>-<replicatedJob>-<job>-<pod>`
+under `network.subdomain` or the JobSet's own name. A name with another index, subdomain or namespace does not resolve.
+The pods of a Job that is not Indexed have random names. A name of a Kubeflow job (`<job>-master-0`, `<job>-worker-0`)
+leads to a pod of that job only: after the job is renamed or copied, the old name remains. A pod of a Volcano Job is
+`<job>-<task>-<index>.<job>`, with the plugin `svc`: no other one creates the Service, except those for frameworks,
+which bring it. `enableDNSHostnames: false` takes the pods of a JobSet their names.
 
 A JobSet or a Volcano Job that is renamed or copied leaves such names behind, too, and so does one of its parts.
 
@@ -105,7 +107,7 @@ def _fault(run: Run, role: Role, host: str, rest: str, project: Project) -> tupl
         return renamed
     if is_volcano(run):
         return _without_service(run, host, rest, project)
-    if run.kind not in ("Job", "JobSet") or not host.startswith(f"{run.name}-"):
+    if run.kind not in ("Job", "JobSet", "StatefulSet") or not host.startswith(f"{run.name}-"):
         return None
     below = subdomain(run, role)
     found = _unnamed(run, role, host, below)
@@ -114,9 +116,15 @@ def _fault(run: Run, role: Role, host: str, rest: str, project: Project) -> tupl
     if run.kind == "Job" and "hostname" in role.pod.tree:
         return None
     wrong = host_count(run, host)
-    if wrong is not None:
-        return wrong[0], "use the first pod"
+    return (wrong[0], "use the first pod") if wrong is not None else _in_other_domain(run, host, below, rest, project)
+
+
+def _in_other_domain(run: Run, host: str, below: str, rest: str, project: Project) -> tuple[str, str] | None:
+    """Returns the fault of the name of a pod with another subdomain or namespace."""
     service, _, namespace = rest.partition(".")
+    # A Service of its own may lead to one pod.
+    if is_known(project, "Service", host) or namespace.partition(".")[0] == "svc":
+        return None
     if below and service and service != below:
         return f"the subdomain of the pods is `{below}`", f"write `{host}.{below}`"
     namespace = namespace.partition(".")[0]
@@ -148,6 +156,8 @@ def _unnamed(run: Run, role: Role, host: str, below: str) -> tuple[str, str] | N
     """Returns the reason why the pods of a Job have no names, and the remedy; None if they have."""
     if run.kind == "JobSet" and role.tree.get("completionMode") == "NonIndexed":
         return UNNAMED, "write `completionMode: Indexed`"
+    if run.kind == "JobSet" and not below and not text(role.pod.tree, "subdomain"):
+        return "with `enableDNSHostnames: false` its pods have no names", "write `enableDNSHostnames: true`"
     if run.kind != "Job" or "hostname" in role.pod.tree or not re.fullmatch(rf"{re.escape(run.name)}-\d+", host):
         return None
     if run.spec.get("completionMode") != "Indexed":
@@ -158,10 +168,20 @@ def _unnamed(run: Run, role: Role, host: str, below: str) -> tuple[str, str] | N
 def _without_service(run: Run, host: str, rest: str, project: Project) -> tuple[str, str] | None:
     """Returns the fault of a pod of Volcano that is named without the Service of its job."""
     is_pod = any(re.fullmatch(rf"{re.escape(f'{run.name}-{role.name}')}-\d+", host) for role in run.roles)
-    if rest or not is_pod or is_known(project, "Service", host):
+    if not is_pod or is_known(project, "Service", host):
         return None
+    if rest:
+        return _without_plugin(run, rest.partition(".")[0], project)
     missing = "" if "svc" in plugins(run) else ", and add the plugin `svc`"
     return "its pods have their names in the domain of the job's Service", f"write `{host}.{run.name}`{missing}"
+
+
+def _without_plugin(run: Run, domain: str, project: Project) -> tuple[str, str] | None:
+    """Returns the fault of a pod of Volcano under the Service of its job, which no plugin creates."""
+    has_own = any(text(role.pod.tree, "subdomain") for role in run.roles)
+    if domain != run.name or "svc" in plugins(run) or has_own or is_known(project, "Service", domain):
+        return None
+    return "no plugin of the job creates its Service, so its pods have no names", "add `svc: []` to `plugins`"
 
 
 def _of_other_job(run: Run, host: str, rest: str, project: Project) -> tuple[str, str] | None:

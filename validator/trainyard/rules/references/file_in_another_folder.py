@@ -1,12 +1,14 @@
-"""A command names a file by a relative path, and the ConfigMap with this file is mounted in another folder.
+"""A command names a file in a folder of the image, and the ConfigMap with this file is mounted in another folder.
 
 A relative path starts at `workingDir`, or at the folder of the last `cd`. If the ConfigMap with the file is mounted
 elsewhere, the program looks in the image: it ends with `No such file or directory`, or uses an old file of the image.
+The same holds for a whole path with another folder, as after a change of `mountPath`.
 
-The rule looks at programs, scripts and values of options. It knows the folder if `workingDir` or one `cd` tells it. It
-ignores containers that copy, link or fetch files or name the folder of the mount, and folders in a volume.
+The rule looks at programs, scripts and values of options. It knows the folder of a relative path if `workingDir` or one
+`cd` tells it. It ignores containers that copy, link or fetch files or name the folder of the mount, and folders in a
+volume.
 
-Write the path of the mount, or set `workingDir` to it.
+Write the path of the mount, mount the ConfigMap where the command looks, or set `workingDir` to its folder.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from trainyard.facts.programs.launchers import launcher_in
 from trainyard.loaders.manifests.shell import SHELLS
 from trainyard.model.run import Command, Container, Run
 
-_FILE = re.compile(r"(?:\./)?\w[\w./@%+-]*\.(?:py|sh|bash|json|ya?ml|toml|conf|cfg|ini)\Z")
+_FILE = re.compile(r"(?:\./|/)?\w[\w./@%+-]*\.(?:py|sh|bash|json|ya?ml|toml|conf|cfg|ini)\Z")
 _READERS = (*SHELLS, "source", ".", "exec")
 # Programs that bring files into a folder.
 _BRINGERS = frozenset(
@@ -52,18 +54,18 @@ def file_in_another_folder(container: Container, context: Context) -> Iterator[P
     files = _mounted(container, context, run) if run is not None else {}
     if not files or any(one.program in _BRINGERS for one in container.commands):
         return
-    for command, folder in _folders(container):
+    folders = {id(command): folder for command, folder in _folders(container)}
+    for command in container.commands:
         for path, at in _paths(command):
             mounted = files.get(posixpath.basename(path))
-            whole = posixpath.normpath(posixpath.join(folder, path))
-            if mounted is None or whole == mounted or mount_of(container, whole) is not None:
+            whole = posixpath.normpath(posixpath.join(folders.get(id(command), ""), path))
+            if mounted is None or whole == mounted or not whole.startswith("/"):
+                continue
+            if mount_of(container, whole) is not None:
                 continue
             if not _names(container, posixpath.dirname(mounted)):
-                yield Problem(
-                    at,
-                    f"`{path}` means `{whole}` of the image, but the ConfigMap mounts the file at `{mounted}`",
-                    f"write `{mounted}`",
-                )
+                where = f"`{path}` is in the image" if whole == path else f"`{path}` means `{whole}` of the image"
+                yield Problem(at, f"{where}, but the ConfigMap mounts the file at `{mounted}`", f"write `{mounted}`")
                 return
 
 

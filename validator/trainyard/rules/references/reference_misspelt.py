@@ -47,7 +47,7 @@ KINDS = ("ConfigMap", "Secret", _CLAIM, "ServiceAccount", "LocalQueue", "Priorit
         "github.com/ray-project/kuberay issue 5160",
     ),
     fix="unsafe",
-    needs=KINDS,
+    needs=(*KINDS, "configMapGenerator", "secretGenerator"),
 )
 def reference_misspelt(run: Workload, context: Context) -> Iterator[Problem]:
     """References to a name that differs slightly from that of an unused object."""

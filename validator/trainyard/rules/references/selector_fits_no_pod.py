@@ -3,7 +3,7 @@
 A PodDisruptionBudget without pods does not hold a drain back. A PodMonitor gives no target, a NetworkPolicy has no
 effect, and an InferencePool no endpoint. No event tells why.
 
-The rule looks at a Deployment, StatefulSet, DaemonSet, Job or Pod in the same file and namespace, if no pod of any
+The rule looks at a Deployment, StatefulSet, DaemonSet, Pod or job in the same file and namespace, if no pod of any
 file fits the labels. It has the name of the object, and differs in the value of a label or lacks one; or it is the
 only one of the file, and the selector wants an empty value of one of its labels. Labels with the domain of an
 operator are left out: the operator may create such pods. So are labels that a kustomization adds.
@@ -89,13 +89,15 @@ def _meant(resource: Resource, wanted: dict[str, Any], project: Project) -> Run 
         if run.namespace == resource.namespace and not any(is_patch(role.pod) for role in run.roles)
     ]
     named = [run for run in runs if run.name == resource.name]
+    runs = [run for run in runs if run.kind in _PLAIN]
     if len(named) != 1:
         empty = [name for name, value in wanted.items() if value == ""]
         has = len(runs) == 1 and any(runs[0].roles[0].pod.labels.get(name) for name in empty)
         return runs[0] if has else None
     labels, added = named[0].roles[0].pod.labels, added_labels(project)
     for name in wanted:
-        of_operator = "/" in name and not name.startswith(_OF_CHARTS)
+        # The controllers of jobs add labels of their own to pods, and leave those of the template.
+        of_operator = named[0].kind not in _PLAIN or ("/" in name and not name.startswith(_OF_CHARTS))
         if name not in labels and (of_operator or name in added):
             return None
     return named[0]
@@ -112,7 +114,7 @@ def _may_fit(resource: Resource, wanted: dict[str, Any], project: Project) -> bo
 def _find_runs(project: Project) -> dict[Source, list[Run]]:
     found: dict[Source, list[Run]] = {}
     for run in project.runs:
-        if run.kind in _PLAIN and run.roles:
+        if (run.kind in _PLAIN or run.is_job) and run.roles:
             found.setdefault(run.at.document.source, []).append(run)
     return found
 

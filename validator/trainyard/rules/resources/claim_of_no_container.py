@@ -13,20 +13,11 @@ Name the claim under `resources.claims` of the container.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from trainyard.analysis.resources.device_claims import is_gpu_claim
 from trainyard.document.lookup import items, text
 from trainyard.engine.rule import Context, Problem, rule
-from trainyard.model.run import Pod, Project
-
-_CLASSES = (
-    *("gpu.nvidia.com", "mig.nvidia.com", "vfio.gpu.nvidia.com", "gpu.amd.com", "gpu.intel.com", "vfio.gpu.intel.com"),
-    *("gaudi.intel.com", "tpu.google.com", "neuron.amazonaws.com"),
-)
-_OBJECTS = {
-    "resourceClaimName": ("ResourceClaim", ()),
-    "resourceClaimTemplateName": ("ResourceClaimTemplate", ("spec",)),
-}
+from trainyard.model.run import Pod
 
 
 @rule(
@@ -51,20 +42,9 @@ def claim_of_no_container(pod: Pod, context: Context) -> Iterator[Problem]:
     space = context.run.namespace if context.run is not None else ""
     for index, claim in enumerate(items(pod.tree, "resourceClaims")):
         name = text(claim, "name")
-        if name and name not in named and pod.containers and _is_gpu(claim, context.project, space):
+        if name and name not in named and pod.containers and is_gpu_claim(claim, context.project, space):
             yield Problem(
                 pod.at.child("resourceClaims", index, "name"),
                 f"no container names the claim `{name}` under `resources.claims`: none gets its GPU",
                 f"add `claims: [{{name: {name}}}]` to the `resources` of the container",
             )
-
-
-def _is_gpu(claim: Any, project: Project, space: str) -> bool:
-    """True if a claim asks for a GPU in an object of the files."""
-    for field, (kind, path) in _OBJECTS.items():
-        found = project.named(kind, text(claim, field), space) if text(claim, field) else None
-        requests = items(found.tree, "spec", *path, "devices", "requests") if found is not None else []
-        for one in requests:
-            if (text(one, "exactly", "deviceClassName") or text(one, "deviceClassName")) in _CLASSES:
-                return True
-    return False

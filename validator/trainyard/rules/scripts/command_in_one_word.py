@@ -51,7 +51,7 @@ def command_in_one_word(container: Container, context: Context) -> Iterator[Prob
         if _SCRIPT.match(word):
             yield Problem(
                 start.place(start.program or 0),
-                f"{start.command.program} looks for one file named `{word}`",
+                f"{start.name} looks for one file named `{word}`",
                 "write every word as an element of its own, without quotes around all of them",
             )
     first = next(iter(items(container.tree, "command")), None)

@@ -47,7 +47,7 @@ def launcher_after_script(container: Container) -> Iterator[Problem]:
         if "host" in words[at].rpartition("/")[2].lower() and "." not in words[at] and words[at + 1].endswith(".py"):
             yield Problem(
                 start.place(at),
-                f"{start.command.program} takes `{words[at]}` for the script, and `{words[at + 1]}` for its argument",
+                f"{start.name} takes `{words[at]}` for the script, and `{words[at + 1]}` for its argument",
                 f"write `--hostfile={words[at]}`",
             )
 

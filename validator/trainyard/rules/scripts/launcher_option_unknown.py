@@ -43,6 +43,6 @@ def launcher_option_unknown(container: Container) -> Iterator[Problem]:
         near = closest_match(name.replace("_", "-"), sorted(start.launcher.valued + start.launcher.flags), 0.8)
         yield Problem(
             start.place(index),
-            f"{start.command.program} takes no `{name}`, and stops with `unrecognized arguments`",
+            f"{start.name} takes no `{name}`, and stops with `unrecognized arguments`",
             f"did you mean `{near}`?" if near is not None else "move it behind the script, if it is one of the script",
         )

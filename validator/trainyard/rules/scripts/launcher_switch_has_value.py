@@ -40,14 +40,14 @@ def launcher_switch_has_value(container: Container) -> Iterator[Problem]:
         for word, index in start.options:
             name, equals, value = word.partition("=")
             if equals and name.replace("_", "-") in start.launcher.flags and name.startswith("--"):
-                message = f"`{name}` takes no value: {start.command.program} stops at `{value}`"
+                message = f"`{name}` takes no value: {start.name} stops at `{value}`"
                 yield Problem(start.place(index), message, _help(name, value))
         told = start.command.words[start.program] if start.program is not None else ""
         if start.program is None or not start.options or told.lower() not in _VALUES or start.has(*_OF_PROGRAMS):
             continue
         last, index = start.options[-1]
         if index == start.program - 1:
-            message = f"`{last}` takes no value: {start.command.program} starts `{told}` as the training script"
+            message = f"`{last}` takes no value: {start.name} starts `{told}` as the training script"
             yield Problem(start.place(start.program), message, _help(last, told))
 
 

@@ -12,11 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainyard.analysis.launchers.accelerate import accelerate_commands
-from trainyard.analysis.launchers.torchrun import torchrun_commands
+from trainyard.analysis.launchers.node_launches import node_launches
 from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Problem, rule
-from trainyard.model.run import Command, Container
+from trainyard.model.run import Container
 
 
 @rule(
@@ -33,7 +32,7 @@ from trainyard.model.run import Command, Container
 )
 def node_rank_beyond_nodes(container: Container) -> Iterator[Problem]:
     """Report ranks of nodes that do not exist."""
-    for launch, rank, nodes in _launches(container):
+    for launch, rank, nodes in node_launches(container):
         told, count = launch.option_at(rank), decimal(launch.option(nodes) or "")
         number = decimal(told[0]) if told is not None else None
         if told is None or number is None or not count or number < count or launch.has("--standalone"):
@@ -43,10 +42,3 @@ def node_rank_beyond_nodes(container: Container) -> Iterator[Problem]:
         last = f"0 to {count - 1}" if count > 1 else "0"
         message = f"{rank} is {number}, and {nodes} {count}: the ranks of the nodes are {last}, so all nodes wait"
         yield Problem(told[1], message, f"write {last}, or a larger number of nodes")
-
-
-def _launches(container: Container) -> Iterator[tuple[Command, str, str]]:
-    for launch in torchrun_commands(container):
-        yield launch, "--node-rank", "--nnodes"
-    for launch in accelerate_commands(container):
-        yield launch, "--machine-rank", "--num-machines"

@@ -21,7 +21,8 @@ from typing import NamedTuple
 
 from trainyard.analysis.launchers.accelerate import accelerate_commands
 from trainyard.analysis.launchers.accelerate_config import accelerate_configs
-from trainyard.analysis.launchers.torchrun import operator_variables, torchrun_commands
+from trainyard.analysis.launchers.node_launches import node_launches
+from trainyard.analysis.launchers.torchrun import operator_variables
 from trainyard.document.document import Place
 from trainyard.document.lookup import integer
 from trainyard.engine.rule import Context, Problem, rule
@@ -62,7 +63,7 @@ def node_rank_constant(role: Role, context: Context) -> Iterator[Problem]:
         return
     if (role.replicas or 1) > 1:
         yield from _of_configuration(role, container, context)
-    for launch, option, nodes in _launches(container):
+    for launch, option, nodes in node_launches(container):
         told = launch.option_at(option)
         most = bounds(launch.option(nodes) or "")
         if told is None or launch.has("--standalone") or (most is not None and most[1] < 2):
@@ -107,7 +108,7 @@ class _Rank(NamedTuple):
 
 
 def _ranks(container: Container, run: Run) -> Iterator[_Rank]:
-    for launch, option, _ in _launches(container):
+    for launch, option, _ in node_launches(container):
         told, meeting = launch.option_at(option), _rendezvous(launch)
         number = _constant(told[0], container, told[1]) if told and "$" not in (meeting[0] or "$") else None
         if number is not None:
@@ -155,18 +156,11 @@ def _of_roles_before(role: Role, run: Run) -> list[str]:
     for other in run.training_roles if run.kind == "PyTorchJob" else ():
         if role.is_same(other):
             break
-        for launch, option, _ in _launches(other.container) if other.container is not None else ():
+        for launch, option, _ in node_launches(other.container) if other.container is not None else ():
             told = launch.option_at(option)
             number = _constant(told[0], other.container, told[1]) if told and other.container else None
             found += [number[0]] if number is not None else []
     return found
-
-
-def _launches(container: Container) -> Iterator[tuple[Command, str, str]]:
-    for launch in torchrun_commands(container):
-        yield launch, "--node-rank", "--nnodes"
-    for launch in accelerate_commands(container):
-        yield launch, "--machine-rank", "--num-machines"
 
 
 def _constant(value: str, container: Container, at: Place) -> tuple[str, Place] | None:

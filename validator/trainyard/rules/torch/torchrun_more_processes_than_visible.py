@@ -5,6 +5,9 @@ eight processes, six fail with `invalid device ordinal`, and torchrun stops the 
 seldom useful: the device plugin already gives the container its own GPUs. The same holds for the processes of
 `accelerate launch` and horovodrun, and for those that mpirun starts in each worker with `-x CUDA_VISIBLE_DEVICES=...`.
 
+In a script that no manifest starts, the variable counts if it stands before the launcher, or once above it and outside
+of conditions.
+
 Remove the variable, or start as many processes as it has entries.
 """
 
@@ -15,12 +18,13 @@ from collections.abc import Iterator
 from trainyard.analysis.launchers.launcher_options import Start, starts
 from trainyard.analysis.launchers.torchrun import processes_per_node, torchrun_commands
 from trainyard.analysis.pods.settings import literal_value
+from trainyard.document.document import Place
 from trainyard.document.lookup import decimal
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.facts.programs.launchers import HOROVOD, MPI_LAUNCHERS
 from trainyard.loaders.manifests.node_counts import count
 from trainyard.loaders.manifests.shell import mpirun_settings
-from trainyard.model.run import Command, Role, Run, Setting
+from trainyard.model.run import Command, Container, Run, Setting
 
 VARIABLE = "CUDA_VISIBLE_DEVICES"
 
@@ -37,30 +41,56 @@ VARIABLE = "CUDA_VISIBLE_DEVICES"
     ),
     needs=(VARIABLE,),
 )
-def torchrun_more_processes_than_visible(role: Role, context: Context) -> Iterator[Problem]:
+def torchrun_more_processes_than_visible(container: Container, context: Context) -> Iterator[Problem]:
     """Processes without a visible GPU."""
-    container, run = role.container, context.run
-    yield from _of_workers(role, run)
-    setting = container.setting(VARIABLE) if container is not None else None
-    if container is None or run is None or setting is None or not role.trains:
+    role, run = context.role, context.run
+    if role is None or run is None or role.container is None or role.container.at != container.at:
         return
-    value = literal_value(setting)
-    if not value or value.startswith("-") or not container.gpus:
+    yield from _of_workers(container, run)
+    if not (role.trains and run.is_job) and not _is_script(run):
         return
-    visible = _visible(value)
-    launched = [(count(processes_per_node(one, container, run)), "torchrun") for one in torchrun_commands(container)]
-    launched += [(_of_one_node(start), "accelerate") for start in starts(container)]
-    launched += [(_of_horovod(command), HOROVOD) for command in container.commands if command.program == HOROVOD]
-    for started, name in launched:
-        if started and started > visible:
+    for started, name, at in _launched(container, run):
+        setting = _of_line(container, at) if _is_script(run) else container.setting(VARIABLE)
+        value = literal_value(setting) if setting is not None else None
+        if setting is None or not value or value.startswith("-") or not (container.gpus or _is_script(run)):
+            continue
+        if started and started > _visible(value):
             yield _problem(setting, value, started, name)
 
 
-def _of_workers(role: Role, run: Run | None) -> Iterator[Problem]:
+def _is_script(run: Run) -> bool:
+    """True for a script that no manifest starts."""
+    return not run.kind
+
+
+def _launched(container: Container, run: Run) -> Iterator[tuple[int | None, str, Place]]:
+    """Yields the number of processes that each launcher starts on a node, its name and its place."""
+    for one in torchrun_commands(container):
+        yield count(processes_per_node(one, container, run)), "torchrun", one.at
+    for start in starts(container):
+        yield _of_one_node(start), "accelerate", start.command.at
+    for command in container.commands:
+        if command.program == HOROVOD:
+            yield _of_horovod(command), HOROVOD, command.at
+
+
+def _of_line(container: Container, at: Place) -> Setting | None:
+    """Returns the variable before a launcher in a script, or the only one above it outside of conditions."""
+    found = [one for one in container.settings if one.name == VARIABLE]
+    before = next((one for one in found if one.via == "command" and one.at.line == at.line), None)
+    above = [one for one in found if one.via == "script"]
+    if before is not None or len(above) != 1 or len(container.scripts) != 1:
+        return before
+    text, number = container.scripts[0].text, above[0].at.line
+    line = (text.split("\n", number)[number - 1 : number] or [" "])[0]
+    is_sure = number < at.line and not line[:1].isspace() and f"unset {VARIABLE}" not in text
+    return above[0] if is_sure else None
+
+
+def _of_workers(container: Container, run: Run) -> Iterator[Problem]:
     """Yields the variable that mpirun sets in workers with more slots."""
-    container = role.container
-    slots = run.spec.get("slotsPerWorker", 1) if run is not None and run.kind == "MPIJob" else None
-    if container is None or not isinstance(slots, int):
+    slots = run.spec.get("slotsPerWorker", 1) if run.kind == "MPIJob" else None
+    if not isinstance(slots, int):
         return
     for command in container.commands:
         each = decimal(command.option("--npernode", "-npernode", "-N") or "") or slots

@@ -9,7 +9,7 @@ more pods than the maximum, the extra pods wait for a place and fail when the ot
 most `parallelism` pods at the same time, and no more than its `completions`. A range such as `2:8` must contain their
 number. The rule checks literal numbers; in a script, `${PET_NNODES}` or the operator's variable keeps them in
 agreement. A pod that is its own master, as with `--nnodes=1 --master-addr=localhost`, trains alone and waits for
-nobody.
+nobody. The Jobs of a JobSet train alone if their pods compute the address of the rendezvous.
 
 Write the number of pods, or remove the option in a PyTorchJob: the operator sets it.
 """
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trainyard.analysis.jobs.pod_names import job_counts
 from trainyard.analysis.jobs.workloads import is_batch_job
 from trainyard.analysis.launchers.torchrun import LOCAL, torchrun_commands
 from trainyard.document.lookup import integer
@@ -66,6 +67,8 @@ def torchrun_nnodes_replica_mismatch(role: Role, context: Context) -> Iterator[P
         own = role.replicas // run.groups if role.replicas is not None else None
         if any(count is not None and low <= count <= high for count in (run.nodes, own)):
             continue
+        if low <= job_counts(run, role)[1] <= high and _meets_per_job(launch, container):
+            continue
         waits = f"{launch.program} waits for the rest and times out" if run.nodes < low else "the extra pods never join"
         pods = "1 pod" if run.nodes == 1 else f"{run.nodes} pods"
         has = f"runs {pods} at a time" if _runs_in_turns(run) else f"has {pods}"
@@ -88,6 +91,14 @@ def _is_alone(launch: Command, container: Container) -> bool:
         if host in LOCAL or (host.startswith("$") and _value(container, host.strip("$(){}")) in LOCAL):
             return True
     return False
+
+
+def _meets_per_job(launch: Command, container: Container) -> bool:
+    """True if the address may be another one in each Job of a JobSet: then each Job trains a model of its own."""
+    told = launch.option("--rdzv-endpoint") or launch.option("--master-addr") or ""
+    host = told.rpartition(":")[0] or told
+    name = host.strip("$(){}")
+    return "$" in host and not (name.isidentifier() and _value(container, name))
 
 
 def _value(container: Container, name: str) -> str:
