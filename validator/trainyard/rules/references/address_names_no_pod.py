@@ -6,7 +6,7 @@ under `network.subdomain` or the JobSet's own name. A name with another index, s
 The pods of a Job that is not Indexed have random names. A name of a Kubeflow job (`<job>-master-0`, `<job>-worker-0`)
 leads to a pod of that job only: after the job is renamed or copied, the old name remains. A pod of a Volcano Job is
 `<job>-<task>-<index>.<job>`, with the plugin `svc`: no other one creates the Service, except those for frameworks,
-which bring it. `enableDNSHostnames: false` takes the pods of a JobSet their names.
+which bring it. The pods of a JobSet with `enableDNSHostnames: false` have no names.
 
 A JobSet or a Volcano Job that is renamed or copied leaves such names behind, too, and so does one of its parts.
 
