@@ -43,10 +43,10 @@ def mpirun_passes_misspelt_name(command: Command, context: Context) -> Iterator[
         return
     container = context.container
     own = {one.name for one in container.settings} if container is not None else set()
+    known = {*COMMON, *KNOWN, *nccl_variables()}
     for (option, name), at in zip(pairwise(command.words), command.word_at[1:], strict=True):
         if option != "-x" or len(name) < _SHORTEST or not name.isidentifier() or name in own:
             continue
-        known = {*COMMON, *KNOWN, *nccl_variables()}
         near = closest_match(name, known, _ALIKE) if name not in known else None
         if near is not None and near[:2] == name[:2] and near.startswith("NCCL_") == name.startswith("NCCL_"):
             message = f"the launcher has no variable `{name}`, so `-x {name}` passes nothing to the ranks"
