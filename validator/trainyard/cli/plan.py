@@ -49,7 +49,7 @@ class Tokens(click.ParamType[float]):
         found = _NUMBER.fullmatch(str(value))
         number = float(found[1]) * _FACTORS[found[2].lower()] if found is not None else 0.0
         if not number or math.isinf(number):
-            self.fail(f"`{value}` is no number of tokens; write it as 300B, 1.5T or 2e12", param, ctx)
+            self.fail(f"`{value}` is not a number of tokens; write it as 300B, 1.5T or 2e12", param, ctx)
         return number
 
 
@@ -60,7 +60,7 @@ class Amount(click.FloatRange):
         """Returns the number."""
         number = super().convert(value, param, ctx)
         if not math.isfinite(number):
-            self.fail(f"`{value}` is no finite number", param, ctx)
+            self.fail(f"`{value}` is not a finite number", param, ctx)
         return number
 
 
@@ -71,7 +71,7 @@ class Picture(click.Path):
         """Returns the path."""
         path = Path(str(super().convert(value, param, ctx)))
         if path.suffix.lower() not in (".svg", ".png"):
-            self.fail(f"`{value}` is the name of no picture; write a name that ends with .svg or .png", param, ctx)
+            self.fail(f"`{value}` does not name a picture; write a name that ends with .svg or .png", param, ctx)
         return path
 
 
