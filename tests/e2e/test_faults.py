@@ -73,6 +73,18 @@ def test_the_other_pod_goes_on_in_place_when_the_one_with_the_store_is_killed(sa
         pytest.fail(f"{OURS.other_pod} restarted:\n{sandbox.kubectl('logs', '--previous', OURS.other_pod)}")
 
 
+@pytest.mark.parametrize(
+    "fault",
+    [faults.POD_DELETED, faults.POD_EVICTED, faults.POD_KILLED, faults.STORE_DELETED],
+    ids=lambda fault: fault.name,
+)
+def test_no_step_is_lost_with_a_pod_and_its_successor_joins(sandbox: Sandbox, fault: Fault) -> None:
+    result = inject_and_measure(sandbox, fault, OURS)
+
+    assert result.noticed
+    assert (result.reason, result.steps_lost, result.end) == ("", 0, "running")
+
+
 def test_the_run_of_an_interrupted_measurement_is_removed(cluster: Cluster, engine: Engine, sandbox: Sandbox) -> None:
     assert sandbox.kubectl("get", "pods", "--output=name")
 

@@ -28,6 +28,9 @@ class Fault:
 
 
 RANK_KILLED = Fault("rank-killed", "SIGKILL of a rank", kill_rank)
+POD_DELETED = Fault("pod-deleted", "worker pod deleted", delete_pod(other_pod))
+STORE_DELETED = Fault("store-lost", "pod with the store deleted", delete_pod(store_pod))
+POD_EVICTED = Fault("pod-evicted", "worker pod evicted", evict_pod)
 POD_KILLED = Fault("pod-killed", "worker pod killed", delete_pod(other_pod, *AT_ONCE))
 STORE_KILLED = Fault("store-killed", "pod with the store killed", delete_pod(store_pod, *AT_ONCE))
 OPERATOR_KILLED = Fault("operator-killed", "operator killed", kill_operator)
@@ -41,11 +44,11 @@ def all_faults(*, quick: bool = False) -> list[Fault]:
         # The kubelet restarts a container at once the first time, then with a back-off: 10 s, 20 s, up to 5 min.
         Fault("rank-killed-again", "SIGKILL of a rank once more", kill_rank, times=2),
         Fault("rank-ended", "exit 1 of a rank", end_rank),
-        Fault("pod-deleted", "worker pod deleted", delete_pod(other_pod)),
-        Fault("store-lost", "pod with the store deleted", delete_pod(store_pod)),
+        POD_DELETED,
+        STORE_DELETED,
         POD_KILLED,
         STORE_KILLED,
-        Fault("pod-evicted", "worker pod evicted", evict_pod),
+        POD_EVICTED,
         Fault("pod-preempted", "worker pod preempted for 30 s", preempt_pod(30)),
         Fault("pod-away", "worker pod killed, back after 30 s", keep_away(30)),
         Fault("dns-gone", "worker pod killed, DNS gone for 30 s", kill_pod_without_dns(30)),
