@@ -17,9 +17,9 @@ from itertools import pairwise
 from trainyard.analysis.pods.users import user_of
 from trainyard.document.lookup import text
 from trainyard.engine.rule import Context, Problem, rule
+from trainyard.facts.programs.launchers import MPI_LAUNCHERS
 from trainyard.model.run import Command, Container, Run
 
-PROGRAMS = ("mpirun", "mpiexec", "orterun")
 ALLOWED = "--allow-run-as-root"
 VARIABLE = "OMPI_ALLOW_RUN_AS_ROOT"
 # Options that other implementations do not have.
@@ -36,7 +36,7 @@ IMAGES = ("openmpi", "open-mpi", "ompi")
         "open-mpi/ompi v4.1 orte/tools/orterun/orterun.c: mpirun has detected an attempt to run as root",
         "github.com/FedML-AI/FedML issue 601",
     ),
-    needs=PROGRAMS,
+    needs=MPI_LAUNCHERS,
 )
 def mpirun_as_root(container: Container, context: Context) -> Iterator[Problem]:
     """Report mpirun of root that is not allowed."""
@@ -44,7 +44,7 @@ def mpirun_as_root(container: Container, context: Context) -> Iterator[Problem]:
     if pod is None or user_of(container, pod)[0] != 0 or container.setting(VARIABLE) is not None:
         return
     for command in container.commands:
-        known = command.program in PROGRAMS and _is_open_mpi(command, container, context.run)
+        known = command.program in MPI_LAUNCHERS and _is_open_mpi(command, container, context.run)
         if known and not command.has(ALLOWED) and not _has_unknown_options(command):
             yield Problem(
                 command.at,
