@@ -78,8 +78,7 @@ def _hosts(run: Run) -> Iterator[tuple[str, int, str]]:
             yield f"{run.name}-", start + count, "pod"
     elif run.kind == "JobSet":
         for job in items(run.spec, "replicatedJobs"):
-            inner = mapping(job, "template", "spec")
-            count = integer(inner, "completions") or integer(inner, "parallelism") or 1
+            count = _pods_of(job)
             for number in range(min(integer(job, "replicas") or 1, 64)):
                 yield f"{run.name}-{text(job, 'name')}-{number}-", count, "pod"
 
@@ -100,7 +99,12 @@ def job_counts(run: Run | None, role: Role) -> tuple[int, int]:
     """Returns the number of Jobs of a role of a JobSet, and of the pods of each; 0 for another kind of run."""
     for job in items(run.spec, "replicatedJobs") if run is not None and run.kind == "JobSet" else ():
         if text(job, "name") == role.name:
-            inner = mapping(job, "template", "spec")
             jobs = 1 if mapping(job).get("replicas") is None else integer(job, "replicas") or 0
-            return jobs, integer(inner, "completions") or integer(inner, "parallelism") or 1
+            return jobs, _pods_of(job)
     return 0, 0
+
+
+def _pods_of(job: object) -> int:
+    """Returns the number of pods of each Job of an entry of `replicatedJobs`."""
+    inner = mapping(job, "template", "spec")
+    return integer(inner, "completions") or integer(inner, "parallelism") or 1

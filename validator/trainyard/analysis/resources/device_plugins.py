@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 from trainyard.analysis.objects.alike import few
 from trainyard.analysis.objects.folders import folder_of
+from trainyard.analysis.resources.devices import requested_devices
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping, text
 from trainyard.engine.suggestions import closest_match
 from trainyard.facts.hardware.device_plugins import PLUGINS, plugin_devices
 from trainyard.facts.hardware.devices import is_accelerator
-from trainyard.facts.kubernetes.extended_resources import is_device
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Container, Project, Resource
 
@@ -79,14 +79,12 @@ def _find_offered(project: Project) -> Offered:
 
 def unknown_devices(container: Container, project: Project) -> Iterator[UnknownDevice]:
     """Yields devices of a container that the files do not offer, although they configure a plugin that could."""
-    asked = (*container.limits, *container.requests)
-    wanted = {name for name in asked if is_device(name) and not is_accelerator(name)}
+    wanted = sorted(one for one in requested_devices(container) if not is_accelerator(one[0]))
     if not wanted:
         return
     devices = offered(project)
-    for name in sorted(wanted):
+    for name, field in wanted:
         if _is_unknown(name, devices):
-            field = "limits" if name in container.limits else "requests"
             yield UnknownDevice(name, field, _meant(name, devices, container.at))
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from trainyard.document.document import Place
 from trainyard.document.lookup import mapping
 from trainyard.facts.hardware.devices import is_rdma
+from trainyard.facts.kubernetes.extended_resources import is_device
 from trainyard.model.last_index import LastIndex
 from trainyard.model.run import Container, Pod, Role, Run
 
@@ -14,6 +15,13 @@ from trainyard.model.run import Container, Pod, Role, Run
 def wants_gpu(pod: Pod) -> bool:
     """True if any container of the pod requests an accelerator."""
     return any(container.gpus for container in pod.containers)
+
+
+def requested_devices(container: Container) -> Iterator[tuple[str, str]]:
+    """Yields the devices that a container requests, each once, with `limits`, or `requests` if only these have it."""
+    for name in {**container.requests, **container.limits}:
+        if is_device(str(name)):
+            yield str(name), "limits" if name in container.limits else "requests"
 
 
 def rdma_resources(container: Container) -> tuple[str, ...]:

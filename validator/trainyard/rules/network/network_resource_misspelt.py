@@ -16,11 +16,10 @@ from collections.abc import Iterator
 
 from trainyard.analysis.network import cni, multus
 from trainyard.analysis.resources.device_plugins import offered
-from trainyard.analysis.resources.devices import quantity_at
+from trainyard.analysis.resources.devices import quantity_at, requested_devices
 from trainyard.engine.rule import Context, Problem, rule
 from trainyard.engine.suggestions import closest_match
-from trainyard.facts.kubernetes.extended_resources import is_device
-from trainyard.model.run import Container, Role
+from trainyard.model.run import Role
 
 _ALIKE = 0.85
 
@@ -43,7 +42,7 @@ def network_resource_misspelt(role: Role, context: Context) -> Iterator[Problem]
         return
     named = {one.resource for one in context.project.networks} | set(offered(context.project).names)
     for container in role.pod.containers:
-        for field, name in _asked(container):
+        for name, field in requested_devices(container):
             near = closest_match(name, missing, _ALIKE) if name not in named else None
             if near is None or near.partition("/")[0] != name.partition("/")[0] or _is_series(near, name):
                 continue
@@ -62,15 +61,8 @@ def _missing(role: Role, context: Context) -> list[str]:
         network = multus.find_network(attachment, run.namespace, context.project.networks) if run is not None else None
         if network is not None and network.resource and cni.takes_device(network):
             wanted.add(network.resource)
-    given = {name for container in role.pod.containers for _, name in _asked(container)}
+    given = {name for container in role.pod.containers for name, _ in requested_devices(container)}
     return sorted(wanted - given)
-
-
-def _asked(container: Container) -> Iterator[tuple[str, str]]:
-    """Yields the devices of a container, each once, with the field that names it."""
-    for name in {**container.requests, **container.limits}:
-        if is_device(str(name)):
-            yield ("limits" if name in container.limits else "requests"), str(name)
 
 
 def _is_series(one: str, other: str) -> bool:

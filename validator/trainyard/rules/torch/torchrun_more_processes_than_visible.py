@@ -13,7 +13,7 @@ Remove the variable, or start as many processes as it has entries.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from trainyard.analysis.launchers.launcher_options import Start, starts
 from trainyard.analysis.launchers.torchrun import processes_per_node, torchrun_commands
@@ -49,8 +49,9 @@ def torchrun_more_processes_than_visible(container: Container, context: Context)
     yield from _of_workers(container, run)
     if not (role.trains and run.is_job) and not _is_script(run):
         return
+    of_line = _by_line(container)
     for started, name, at in _launched(container, run):
-        setting = _of_line(container, at) if _is_script(run) else container.setting(VARIABLE)
+        setting = of_line(at) if _is_script(run) else container.setting(VARIABLE)
         value = literal_value(setting) if setting is not None else None
         if setting is None or not value or value.startswith("-") or not (container.gpus or _is_script(run)):
             continue
@@ -74,17 +75,25 @@ def _launched(container: Container, run: Run) -> Iterator[tuple[int | None, str,
             yield _of_horovod(command), HOROVOD, command.at
 
 
-def _of_line(container: Container, at: Place) -> Setting | None:
-    """Returns the variable before a launcher in a script, or the only one above it outside of conditions."""
+def _by_line(container: Container) -> Callable[[Place], Setting | None]:
+    """Returns a function that finds the variable of a launcher in a script: before it, or the only one above it."""
     found = [one for one in container.settings if one.name == VARIABLE]
-    before = next((one for one in found if one.via == "command" and one.at.line == at.line), None)
-    above = [one for one in found if one.via == "script"]
-    if before is not None or len(above) != 1 or len(container.scripts) != 1:
-        return before
-    text, number = container.scripts[0].text, above[0].at.line
+    before = {one.at.line: one for one in reversed(found) if one.via == "command"}
+    above = _above([one for one in found if one.via == "script"], container)
+
+    def of_line(at: Place) -> Setting | None:
+        return before.get(at.line) or (above if above is not None and above.at.line < at.line else None)
+
+    return of_line
+
+
+def _above(found: Sequence[Setting], container: Container) -> Setting | None:
+    """Returns the only variable of a script, if it stands outside of conditions."""
+    if len(found) != 1 or len(container.scripts) != 1:
+        return None
+    text, number = container.scripts[0].text, found[0].at.line
     line = (text.split("\n", number)[number - 1 : number] or [" "])[0]
-    is_sure = number < at.line and not line[:1].isspace() and f"unset {VARIABLE}" not in text
-    return above[0] if is_sure else None
+    return found[0] if not line[:1].isspace() and f"unset {VARIABLE}" not in text else None
 
 
 def _of_workers(container: Container, run: Run) -> Iterator[Problem]:
